@@ -64,6 +64,10 @@ export const jobsSeen = (paths: RunPaths, engine: string): string =>
 export const jobFolder = (paths: RunPaths, experiment: string, attempt: number): string =>
   join(attemptFolder(paths, experiment, attempt), 'job')
 
+/** To which engine an attempt is handed, and from where: written before its engine is called. */
+export const handoverFile = (paths: RunPaths, experiment: string, attempt: number): string =>
+  join(attemptFolder(paths, experiment, attempt), 'handover.json')
+
 export const attemptFolder = (paths: RunPaths, experiment: string, attempt: number): string =>
   join(experimentFolder(paths, experiment), 'attempts', String(attempt))
 

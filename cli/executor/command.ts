@@ -13,9 +13,15 @@ import {
   refusedJob,
   silent,
 } from './executor.ts'
-import { readJobNote, writeJobNote } from './job-folder.ts'
+import { claimant, isClaimed, isWithdrawn, readJobNote, withdrawJob, writeJobNote } from './job-folder.ts'
 
 const PATIENCE_MS = 60_000
+
+/** Calls of `status` that run at once. */
+const AT_ONCE = 8
+
+/** Before the folder of a job whose id nobody was told: no id of an engine begins like that. */
+const UNNAMED = '?'
 
 /** Words of the usual engines, and of `kubectl` and shells. The first that the output has counts. */
 const WORDS: readonly [RegExp, JobSeen][] = [
@@ -48,15 +54,8 @@ export class CommandExecutor implements Executor {
   }
 
   async submit(job: NodeJob): Promise<Result<JobId>> {
-    // An engine that cannot be asked by a key: what is written before the call tells that there was one.
-    const note = readJobNote(job.folder)
-    if (note?.id !== undefined) return ok(note.id)
-    if (note !== null)
-      return refusedJob(
-        'executor.submit',
-        'an earlier call was interrupted, and nobody knows whether it began a job',
-        'look for the job with the tools of the engine; then abort this attempt, and run the experiment again',
-      )
+    const found = await this.find(job)
+    if (!found.ok || found.value !== null) return found as Result<JobId>
     writeJobNote(job.folder, {})
     const done = await this.#run('submit', {
       script: join(job.folder, 'job.sh'),
@@ -83,16 +82,52 @@ export class CommandExecutor implements Executor {
     )
   }
 
+  /** An engine that cannot be asked by a key: what is written before the call tells that there was one, and the job's folder what came of it. */
+  async find({ folder }: Pick<NodeJob, 'key' | 'folder'>): Promise<Result<JobId | null>> {
+    const note = readJobNote(folder)
+    if (note === null) return ok(null)
+    if (note.id !== undefined) return ok(note.id)
+    if (isClaimed(folder)) return ok(`${UNNAMED}${folder}`)
+    return refusedJob(
+      'executor.submit',
+      'an earlier call was interrupted, and nobody knows whether it began a job',
+      'look for the job with the tools of the engine: it ends by itself when it begins; then run the experiment again',
+    )
+  }
+
   async look(ids: readonly JobId[]): Promise<Map<JobId, JobSeen>> {
     const seen = new Map<JobId, JobSeen>()
-    for (const job of ids) {
-      const done = await this.#run('status', { job })
-      seen.set(job, done.code === 0 ? seenInWords(done.stdout.toString('utf8')) : { state: 'unknown' })
+    const left = [...ids]
+    const askInTurn = async () => {
+      for (let job = left.shift(); job !== undefined; job = left.shift())
+        seen.set(job, await this.#lookAt(job))
     }
+    await Promise.all(Array.from({ length: AT_ONCE }, askInTurn))
     return seen
   }
 
+  async #lookAt(job: JobId): Promise<JobSeen> {
+    if (job.startsWith(UNNAMED)) return this.#inFolder(job.slice(UNNAMED.length))
+    const done = await this.#run('status', { job })
+    return done.code === 0 ? seenInWords(done.stdout.toString('utf8')) : { state: 'unknown' }
+  }
+
+  /** Nobody can be asked about it, so it counts as running for as long as it may run. */
+  #inFolder(folder: string): JobSeen {
+    const since = claimant(folder)?.since
+    if (isWithdrawn(folder)) return { state: 'ended', how: 'cancelled' }
+    if (since === undefined) return { state: 'ended', how: 'failed' }
+    return Date.now() - since > this.#world.config.limitMs
+      ? { state: 'ended', how: 'timeout' }
+      : { state: 'running', node: null }
+  }
+
   async cancel(job: JobId): Promise<Result<void>> {
+    if (job.startsWith(UNNAMED)) {
+      // It looks for that itself.
+      withdrawJob(job.slice(UNNAMED.length))
+      return ok(undefined)
+    }
     const done = await this.#run('cancel', { job })
     return done.code === 0 ? ok(undefined) : silent('executor.cancel', lastWords(done))
   }

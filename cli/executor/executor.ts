@@ -38,6 +38,8 @@ export interface Executor {
    * not answer, so that nobody knows: the call may be repeated. Any other problem is a refusal.
    */
   submit(job: NodeJob): Promise<Result<JobId>>
+  /** The job that an earlier call of `submit` made; null when none did. Problems as of `submit`. */
+  find(job: Pick<NodeJob, 'key' | 'folder'>): Promise<Result<JobId | null>>
   /** One question for all of them, where the engine can answer that. */
   look(ids: readonly JobId[]): Promise<Map<JobId, JobSeen>>
   /** Asks for the end of the job; `look` tells when it has come. */

@@ -12,9 +12,11 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { asIdentity, identify, type ProcessIdentity } from '../process.ts'
 import type { Problem } from '../result.ts'
 import type { JobId } from './executor.ts'
 
@@ -73,12 +75,19 @@ export function readResult<Answer>(
   return whole && found.key === key && found.attempt === attempt ? (found as JobResult<Answer>) : null
 }
 
-/** What is known of the submission; null = there was none. */
-export function readJobNote(folder: string): { id?: JobId } | null {
-  return readJson(join(folder, 'submitted.json')) as { id?: JobId } | null
+/** What the submitting machine knows of a submission. */
+export interface JobNote {
+  id?: JobId
+  /** Of a job of this machine. */
+  process?: ProcessIdentity
 }
 
-export function writeJobNote(folder: string, note: { id?: JobId } | null): void {
+/** null = there was no submission. */
+export function readJobNote(folder: string): JobNote | null {
+  return readJson(join(folder, 'submitted.json')) as JobNote | null
+}
+
+export function writeJobNote(folder: string, note: JobNote | null): void {
   const file = join(folder, 'submitted.json')
   if (note === null) rmSync(file, { force: true })
   else writeWhole(file, JSON.stringify(note))
@@ -91,15 +100,41 @@ export function withdrawJob(folder: string): void {
   if (existsSync(folder)) writeFileSync(join(folder, WITHDRAWN), '')
 }
 
+export function isWithdrawn(folder: string): boolean {
+  syncFolder(folder)
+  return existsSync(join(folder, WITHDRAWN))
+}
+
 /** Whether a start of the job has begun. */
-export const isClaimed = (folder: string): boolean =>
-  existsSync(folder) && readdirSync(folder).some((name) => name.startsWith('claim-'))
+export function isClaimed(folder: string): boolean {
+  syncFolder(folder)
+  return existsSync(folder) && readdirSync(folder).some((name) => name.startsWith(CLAIM))
+}
+
+const CLAIM = 'claim-'
+const CLAIMANT = 'process.json'
+
+/** The process that measures, and since when (milliseconds of the clock); null when none has begun, or not said so yet. */
+export function claimant(folder: string): { process: ProcessIdentity; since: number } | null {
+  const file = join(folder, `${CLAIM}0`, CLAIMANT)
+  const process = asIdentity(Object(readJson(file)))
+  const since = statSync(file, { throwIfNoEntry: false })?.mtimeMs
+  return process === null || since === undefined ? null : { process, since }
+}
+
+/** Removes what a node needs to begin: it may hold values of variables, and takes space. What the job printed stays. */
+export function removeParcel(folder: string): void {
+  for (const name of ['artifacts', 'trees.bundle', 'parcel.json', 'environment.json'])
+    rmSync(join(folder, name), { recursive: true, force: true })
+}
 
 /** Whether the job may begin: only the first start of the first job of a key may. `start`: how often the engine began it before. */
 export function claimJob(folder: string, start: number): boolean {
-  if (start > 0 || existsSync(join(folder, WITHDRAWN)) || isClaimed(folder)) return false
+  if (start > 0 || isWithdrawn(folder) || isClaimed(folder)) return false
   try {
-    mkdirSync(join(folder, `claim-${start}`))
+    const claim = join(folder, `${CLAIM}${start}`)
+    mkdirSync(claim)
+    writeWhole(join(claim, CLAIMANT), JSON.stringify(identify()))
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false

@@ -68,7 +68,7 @@ export class Slurm implements Executor {
 
   async submit(job: NodeJob): Promise<Result<JobId>> {
     // The answer of an earlier call may have been lost: the name finds its job.
-    const found = await this.#find(job.key)
+    const found = await this.find(job)
     if (!found.ok || found.value !== null) return found as Result<JobId>
     const done = await this.#run(['sbatch', ...this.#flags(job), join(job.folder, 'job.sh')])
     const id = done.stdout
@@ -84,8 +84,7 @@ export class Slurm implements Executor {
     return refusedJob('Slurm', said, hintFor(said))
   }
 
-  /** The job of a key; null when there is none. */
-  async #find(key: string): Promise<Result<JobId | null>> {
+  async find({ key }: Pick<NodeJob, 'key'>): Promise<Result<JobId | null>> {
     const done = await this.#run(['squeue', '-h', '-t', 'all', '--name', key, '-o', '%i %j'])
     if (done.startError)
       return refusedJob('squeue', 'it is not installed here', 'run Assay where squeue works')

@@ -70,10 +70,12 @@ export async function abort(
   const ended = await endProcess(owner, GRACE_MS)
   // The user knows that this process is gone, so its hold on a slot is released: otherwise measurements would wait for it.
   if (ended === 'elsewhere') await freeSlots(run, (one) => isSameProcess(one, owner))
-  if (attempt.job) {
-    const cancelled = await cancelJobOf(run, attempt.job)
-    if (!cancelled.ok) run.tell({ type: 'warning', message: cancelled.problem.message })
-  }
+  const cancelled = await cancelJobOf(run, experiment, attempt)
+  if (!cancelled.ok)
+    run.tell({
+      type: 'warning',
+      message: `its job could not be cancelled: ${cancelled.problem.message}; ${cancelled.problem.hint}`,
+    })
   redactLeftoverOutputs(attemptFolder(run.paths, experiment, attempt.attempt))
   removeUnfinishedOutputs(run.site)
   return ok(standing(node, true, ended))

@@ -280,7 +280,7 @@ async function judge(run: OpenRun, node: Experiment, candidate: Seal): Promise<R
       experiment: node.id,
       folder: attemptFolder(run.paths, node.id, candidate.attempt),
     })
-    const config = executorOf(run, attemptOf(node, candidate.attempt))
+    const config = executorOf(run, node.id, attemptOf(node, candidate.attempt))
     const evidence = config
       ? await collectByJob(run, node, candidate, { record, config })
       : await collectEvidence(run, node, candidate, record)

@@ -540,6 +540,8 @@ export interface Dispatched extends Envelope {
   folder: string
   /** The section `executor` that it was handed over by, as a run keeps it: the job is asked about and cancelled by the same. */
   config: Readonly<Record<string, unknown>>
+  /** Id of the last event of which the job knows: its record is judged by the state as of then. */
+  as_of: string
 }
 
 /** The job runs: from here on the time counts. */

@@ -381,8 +381,8 @@ function followJob(node: Experiment, event: Dispatched | PlacedOnNode): void {
     if (attempt.job) attempt.job.placed = { node: event.node, at: event.at }
     return
   }
-  const { executor, job_key: key, job: id, folder, config, at } = event
-  attempt.job = { executor, key, id, folder, config, at, placed: null }
+  const { executor, job_key: key, job: id, folder, config, as_of, at } = event
+  attempt.job = { executor, key, id, folder, config, as_of, at, placed: null }
 }
 
 function judge(state: State, node: Experiment, event: Judged): void {

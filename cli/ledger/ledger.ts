@@ -90,10 +90,14 @@ export class Ledger {
   readonly #inode: number | null
   /** What was folded since the beginning or the snapshot. */
   #tail = { events: 0, bytes: 0 }
-  /** Id of the event at which reading ends; null = at the end of the file. */
-  readonly #until: string | null
+  /** The event at which reading ends; null = at the end of the file. */
+  readonly #until: { id: string; inclusive: boolean } | null
+  #last: string | null = null
 
-  private constructor(file: string, { until, snapshot }: { until: string | null; snapshot: boolean }) {
+  private constructor(
+    file: string,
+    { until, snapshot }: { until: { id: string; inclusive: boolean } | null; snapshot: boolean },
+  ) {
     this.file = file
     this.#until = until
     this.#inode = inodeOf(file)
@@ -115,7 +119,14 @@ export class Ledger {
 
   /** As it was just before an event: for looking back, never for writing. */
   static before(file: string, id: string): Result<Ledger> {
-    const ledger = new Ledger(file, { until: id, snapshot: false })
+    const ledger = new Ledger(file, { until: { id, inclusive: false }, snapshot: false })
+    const read = ledger.refresh()
+    return read.ok ? ok(ledger) : read
+  }
+
+  /** As it was just after an event: for looking back, never for writing. */
+  static after(file: string, id: string): Result<Ledger> {
+    const ledger = new Ledger(file, { until: { id, inclusive: true }, snapshot: false })
     const read = ledger.refresh()
     return read.ok ? ok(ledger) : read
   }
@@ -125,6 +136,11 @@ export class Ledger {
     const ledger = new Ledger('/dev/null', { until: null, snapshot: false })
     Object.assign(ledger.state, state)
     return ledger
+  }
+
+  /** Id of the event that was folded last; null when the snapshot holds all. */
+  get last(): string | null {
+    return this.#last
   }
 
   /** Whether so much was folded that the next command should find a snapshot. A small run never has one. */
@@ -146,22 +162,26 @@ export class Ledger {
 
   /** Folds what any process has appended since the last call. After a failure the next call begins at the line that failed. */
   refresh(onEvent?: (event: Event, outcome: Outcome) => void): Result<State> {
+    if (this.#until?.inclusive && this.#last === this.#until.id) return ok(this.state)
     const bytes = readFrom(this.file, this.#offset)
     if (!bytes.ok) return bytes
     for (const line of splitLines(bytes.value, this.#offset)) {
       const event = this.#eventOf(line)
       if (!event.ok) return event
-      if (this.#until !== null && event.value?.id === this.#until) break
+      const isLast = this.#until !== null && event.value?.id === this.#until.id
+      if (isLast && !this.#until?.inclusive) break
       const start = this.#offset
       this.#offset = line.end
       this.#line++
       this.#tail.bytes += line.end - start
       if (event.value === null) continue
       this.#tail.events++
+      this.#last = event.value.id
       startOfLine.set(event.value, start)
       const outcome = fold(this.state, event.value)
       onEvent?.(event.value, outcome)
       if (outcome.accepted) this.#listener?.(event.value)
+      if (isLast) break
     }
     return ok(this.state)
   }

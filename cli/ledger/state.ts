@@ -47,7 +47,7 @@ export interface Claim extends Pick<Started, 'id' | 'owner' | 'at'> {
 }
 
 /** What measures an attempt, where an executor does. */
-export interface AttemptJob extends Pick<Dispatched, 'executor' | 'folder' | 'at' | 'config'> {
+export interface AttemptJob extends Pick<Dispatched, 'executor' | 'folder' | 'at' | 'config' | 'as_of'> {
   key: string
   /** What the engine calls it. */
   id: string

@@ -9,10 +9,18 @@ import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ExecutorConfig } from '../executor/config.ts'
 import { type Executor, type HowEnded, type JobSeen, SILENT } from '../executor/executor.ts'
-import { type JobResult, jobScript, readResult, withdrawJob } from '../executor/job-folder.ts'
+import {
+  type JobResult,
+  jobScript,
+  readResult,
+  removeParcel,
+  withdrawJob,
+  writeWhole,
+} from '../executor/job-folder.ts'
 import { openExecutor } from '../executor/open.ts'
 import { lookShared } from '../executor/shared-look.ts'
 import type { Machine } from '../ledger/events.ts'
+import { Ledger } from '../ledger/ledger.ts'
 import {
   type Attempt,
   type AttemptJob,
@@ -27,6 +35,7 @@ import {
   artifactsFolder,
   attemptFolder,
   habitsFile,
+  handoverFile,
   jobFolder,
   jobLeases,
   jobsSeen,
@@ -40,7 +49,7 @@ import type { Artifacts } from './artifacts.ts'
 import { noEvidence } from './judge.ts'
 import { packParcel } from './parcel.ts'
 import { choicesOfAttempt } from './random-choices.ts'
-import { collectRecorded, recordHolds } from './recompute.ts'
+import { collectRecorded, recordHolds, whenMeasured } from './recompute.ts'
 import { RecordedSource } from './recorded-source.ts'
 import type { Seal } from './seal.ts'
 import { Recorder } from './steps.ts'
@@ -100,9 +109,34 @@ interface Dispatch {
   folder: string
 }
 
-/** What measures an attempt: once it is a job, the engine that has it, whatever the spec says now; undefined = a slot. */
-export const executorOf = (run: OpenRun, attempt: Attempt | null | undefined): ExecutorConfig | undefined =>
-  (attempt?.job?.config as ExecutorConfig | undefined) ?? liveSpec(run).executor
+/** What is written before an engine is called: a process that dies then leaves its job to the next one. */
+interface Handover {
+  v: 1
+  key: string
+  folder: string
+  config: ExecutorConfig
+  /** See `Dispatched`. */
+  as_of: string
+}
+
+/** null when no engine was called for the attempt. */
+function readHandover(run: OpenRun, experiment: string, attempt: number): Handover | null {
+  try {
+    return JSON.parse(readFileSync(handoverFile(run.paths, experiment, attempt), 'utf8')) as Handover
+  } catch {
+    return null
+  }
+}
+
+/** What measures an attempt: once its engine was called, that engine, whatever the spec says now; undefined = a slot. */
+export const executorOf = (
+  run: OpenRun,
+  experiment: string,
+  attempt: Attempt | null | undefined,
+): ExecutorConfig | undefined =>
+  (attempt?.job?.config as ExecutorConfig | undefined) ??
+  (attempt ? readHandover(run, experiment, attempt.attempt)?.config : undefined) ??
+  liveSpec(run).executor
 
 /** As `collectEvidence`, by a job. */
 export async function collectByJob(
@@ -115,7 +149,8 @@ export async function collectByJob(
   if (!attempt?.claim) throw new Error(`attempt ${seal.attempt} of ${node.id} is measured and has no claim`)
   const key = keyOf(run, node, attempt)
   const executor = openExecutor({ env: run.env, config })
-  const folder = attempt.job?.folder ?? folderOf(run, node, seal, key, config)
+  const handover = attempt.job ? null : readHandover(run, node.id, seal.attempt)
+  const folder = attempt.job?.folder ?? handover?.folder ?? folderOf(run, node, seal, key, config)
   const at: Dispatch = { run, node, seal, record, config, executor, key, folder }
   let release = () => {}
   try {
@@ -126,7 +161,7 @@ export async function collectByJob(
       signal: run.signal,
     })
     release = lease.release
-    const job = attempt.job ?? (await dispatch(at))
+    const job = attempt.job ?? (await dispatch(at, handover))
     if ('seed' in job) return ok(await lost(at, job.seed))
     return await follow(at, job)
   } catch (error) {
@@ -166,21 +201,17 @@ const placeOf = ({ site, started }: OpenRun): string =>
 // ---------------------------------------------------------------- handing it over
 
 /** `seed`: why the engine refused the job. */
-async function dispatch(at: Dispatch): Promise<AttemptJob | { seed: string }> {
+async function dispatch(at: Dispatch, known: Handover | null): Promise<AttemptJob | { seed: string }> {
   const { run, node, seal, config, executor, key, folder } = at
-  const script = join(folder, 'job.sh')
-  if (!existsSync(script)) {
-    must(makeFolder(folder, config))
-    const slots = config.kind === 'local' ? run.spec.measure.slots : config.cores === 'node' ? 1 : config.jobs
-    must(await packParcel(run, node, seal, { key, folder, place: placeOf(run), slots }))
-    writeFileSync(`${script}.new`, scriptOf(run, folder), { mode: 0o700 })
-    renameSync(`${script}.new`, script)
-  }
+  const { as_of } = known ?? (await prepare(at))
   const seconds = Math.ceil(config.limitMs / 1000)
   const submitted = await untilAnswered(at, () =>
     executor.submit({ key, folder, cores: config.cores, seconds }),
   )
-  if (!submitted.ok) return { seed: `${submitted.problem.message}; ${submitted.problem.hint}` }
+  if (!submitted.ok) {
+    withdrawJob(folder)
+    return { seed: `${submitted.problem.message}; ${submitted.problem.hint}` }
+  }
   must(
     run.ledger.record<'dispatched'>(
       {
@@ -192,6 +223,7 @@ async function dispatch(at: Dispatch): Promise<AttemptJob | { seed: string }> {
         job: submitted.value,
         folder,
         config: { ...config },
+        as_of,
       },
       run.clock(),
     ),
@@ -200,6 +232,24 @@ async function dispatch(at: Dispatch): Promise<AttemptJob | { seed: string }> {
   if (!job) throw new Error(`${node.id} was dispatched and has no job`)
   run.tell({ type: 'log', message: `${node.id}: handed to ${config.kind} as job ${shortJob(job)}` })
   return job
+}
+
+async function prepare({ run, node, seal, config, key, folder }: Dispatch): Promise<Handover> {
+  must(makeFolder(folder, config))
+  const as_of = run.ledger.last
+  if (as_of === null)
+    throw new Error(`attempt ${seal.attempt} of ${node.id} was claimed, and no event was read`)
+  // Other lanes record while the parcel is packed.
+  const ledger = must(Ledger.after(run.ledger.file, as_of))
+  const slots = config.kind === 'local' ? run.spec.measure.slots : config.cores === 'node' ? 1 : config.jobs
+  const then = ledger.state.experiments.get(node.id) ?? node
+  must(await packParcel({ ...run, ledger }, then, seal, { key, folder, place: placeOf(run), slots }))
+  const script = join(folder, 'job.sh')
+  writeFileSync(`${script}.new`, scriptOf(run, folder), { mode: 0o700 })
+  renameSync(`${script}.new`, script)
+  const handover: Handover = { v: 1, key, folder, config, as_of }
+  writeWhole(handoverFile(run.paths, node.id, seal.attempt), JSON.stringify(handover))
+  return handover
 }
 
 function makeFolder(folder: string, config: ExecutorConfig): Result<void> {
@@ -388,12 +438,12 @@ async function collected(at: Dispatch, result: JobResult<NodeAnswer>): Promise<R
   bringBack(join(folder, NODE_ARTIFACTS), artifactsFolder(run.paths, node.id))
   if (node.id === BASELINE) bringBack(join(folder, NODE_HABITS), habitsFile(run.paths))
   const record = new Recorder(run, { experiment: node.id, folder: to }, { tells: false })
-  const evidence = noEvidence(run, node)
+  const then = asMeasured(at)
+  const evidence = noEvidence(then.run, then.node)
   const trial: Trial = {
-    run,
-    node,
+    ...then,
     plan: ATTEMPT,
-    choices: choicesOfAttempt(run, node, seal.attempt),
+    choices: choicesOfAttempt(then.run, then.node, seal.attempt),
     record,
     source: new RecordedSource(outcome.answer.artifacts, record),
     evidence,
@@ -403,6 +453,11 @@ async function collected(at: Dispatch, result: JobResult<NodeAnswer>): Promise<R
   return ok(whereMeasured(at, evidence))
 }
 
+function asMeasured({ run, node, seal }: Dispatch): Pick<Trial, 'run' | 'node'> {
+  const attempt = attemptOf(node, seal.attempt)
+  return attempt ? must(whenMeasured({ run, node }, run.ledger.file, attempt)) : { run, node }
+}
+
 function bringBack(from: string, to: string): void {
   if (existsSync(from))
     cpSync(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
@@ -410,14 +465,8 @@ function bringBack(from: string, to: string): void {
 
 /** What the job printed and its result stay; the rest is in the attempt now. */
 function tidy(folder: string): void {
-  for (const name of [
-    NODE_RECORD,
-    NODE_ARTIFACTS,
-    'artifacts',
-    'trees.bundle',
-    'parcel.json',
-    'environment.json',
-  ])
+  removeParcel(folder)
+  for (const name of [NODE_RECORD, NODE_ARTIFACTS])
     rmSync(join(folder, name), { recursive: true, force: true })
 }
 
@@ -429,12 +478,13 @@ function whereMeasured({ node, seal }: Dispatch, evidence: Evidence): Evidence {
 
 /** The machine is at fault, never the candidate. In the form of a record, so that the verdict can be computed again. */
 async function lost(at: Dispatch, why: string): Promise<Evidence> {
-  const { run, node, record, folder } = at
+  const { record, folder } = at
   const seed = { reason: 'environment' as const, message: why.slice(0, 400) }
   record.decide({ is: 'prepared', preparation: { setup: null, build: null, seed } })
-  const evidence = noEvidence(run, node)
+  const then = asMeasured(at)
+  const evidence = noEvidence(then.run, then.node)
   evidence.facts.faults.push({ side: 'candidate', fault: seed })
-  rmSync(join(folder, 'environment.json'), { force: true })
+  removeParcel(folder)
   return whereMeasured(at, evidence)
 }
 
@@ -459,7 +509,8 @@ async function orphaned(at: Dispatch, job: AttemptJob): Promise<Evidence> {
   await endJob(at, job)
   const dependency = orphanedBy({ run, node, record })
   record.decide({ is: 'prepared', preparation: { setup: null, build: null, seed: null } })
-  const evidence = noEvidence(run, node)
+  const then = asMeasured(at)
+  const evidence = noEvidence(then.run, then.node)
   evidence.facts.dependency = dependency
   return whereMeasured(at, evidence)
 }
@@ -472,11 +523,22 @@ async function endJob({ run, executor, folder }: Dispatch, job: AttemptJob): Pro
       type: 'warning',
       message: `job ${shortJob(job)} could not be cancelled: ${done.problem.message}; cancel it with the tools of the engine`,
     })
-  rmSync(join(folder, 'environment.json'), { force: true })
+  removeParcel(folder)
 }
 
-/** Ends the job of an attempt that nobody judges any more, when its process could not do that. */
-export async function cancelJobOf(run: OpenRun, job: AttemptJob): Promise<Result<void>> {
-  withdrawJob(job.folder)
-  return openExecutor({ env: run.env, config: job.config as unknown as ExecutorConfig }).cancel(job.id)
+/** Ends the job of an attempt that nobody judges any more, when its process could not do that; also one of which the ledger does not know. */
+export async function cancelJobOf(
+  run: OpenRun,
+  experiment: string,
+  { attempt, job }: Attempt,
+): Promise<Result<void>> {
+  const handover = job ?? readHandover(run, experiment, attempt)
+  if (!handover) return ok(undefined)
+  const { key, folder } = handover
+  withdrawJob(folder)
+  const executor = openExecutor({ env: run.env, config: handover.config as unknown as ExecutorConfig })
+  const found = job ? ok(job.id) : await executor.find({ key, folder })
+  const done = !found.ok || found.value === null ? found : await executor.cancel(found.value)
+  removeParcel(folder)
+  return done.ok ? ok(undefined) : done
 }

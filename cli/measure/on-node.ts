@@ -2,7 +2,7 @@
 import { cpSync, existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { claimJob, isClaimed, writeResult, writeWhole } from '../executor/job-folder.ts'
+import { claimJob, isClaimed, isWithdrawn, writeResult, writeWhole } from '../executor/job-folder.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { stepsDigest } from '../ledger/steps.ts'
 import { artifactsFolder, habitsFile, stepsFile } from '../paths.ts'
@@ -25,7 +25,7 @@ import { Recorder, RecordLost } from './steps.ts'
 /** Measures the attempt of a folder. Problem `no_parcel` when it is no folder of a job; `claimed` when another start of the same job has begun, or when nobody waits for it: then nothing is done. */
 export async function measureOnNode(world: Surroundings, folder: string): Promise<Result<{ key: string }>> {
   // The start that claimed a job removes its parcel.
-  if (!holdsParcel(folder) && !isClaimed(folder)) return fail(noParcel(folder))
+  if (!holdsParcel(folder) && !isClaimed(folder) && !isWithdrawn(folder)) return fail(noParcel(folder))
   if (!claimJob(folder, Number(world.env.ASSAY_JOB_STARTS ?? 0))) return fail(claimed(folder))
   const parcel = readParcel(folder)
   const note: NodeNote = { node: nodeName(world.env), machine: machineNow() }
@@ -33,7 +33,7 @@ export async function measureOnNode(world: Surroundings, folder: string): Promis
   const began = world.clock().toISOString()
   const record = join(folder, NODE_RECORD)
   mkdirSync(record, { recursive: true })
-  const answer = await measured(world, parcel, folder)
+  const answer = await whileWanted(world, folder, (until) => measured(until, parcel, folder))
   const digest = stepsDigest(stepsFile(record))
   const steps = digest.ok ? digest.value : { sha256: '', lines: 0 }
   const { key, seal } = parcel
@@ -48,6 +48,26 @@ export async function measureOnNode(world: Surroundings, folder: string): Promis
     outcome: answer.ok ? { ok: true, answer: answer.value } : { ok: false, problem: answer.problem },
   })
   return answer.ok ? ok({ key }) : answer
+}
+
+/** How often a job looks whether anybody waits for it. Rarely, because it does so beside samples. */
+const WANTED_MS = 5000
+
+/** Ends the work once the job is withdrawn: its engine may not be able to end it, or not know it. */
+async function whileWanted<T>(
+  world: Surroundings,
+  folder: string,
+  work: (world: Surroundings) => Promise<T>,
+): Promise<T> {
+  const withdrawn = new AbortController()
+  const timer = setInterval(() => {
+    if (isWithdrawn(folder)) withdrawn.abort()
+  }, WANTED_MS)
+  try {
+    return await work({ ...world, signal: AbortSignal.any([world.signal, withdrawn.signal]) })
+  } finally {
+    clearInterval(timer)
+  }
 }
 
 async function measured(world: Surroundings, parcel: Parcel, folder: string): Promise<Result<NodeAnswer>> {

@@ -103,23 +103,24 @@ async function recomputeVerdict(run: OpenRun, node: Experiment): Promise<Result<
   if (!before) throw new Error(`the ledger has a verdict on ${node.id}, and does not know it`)
   const { spec, started, paths, env } = run
   const at: RunInTrial = { ledger: then.value, spec, started, paths, env }
+  const measured = whenMeasured({ run: at, node: before }, run.ledger.file, attempt)
+  if (!measured.ok) return measured
   const record = new Recorder(
     run,
     { experiment: node.id, folder: attemptFolder(run.paths, node.id, attempt.attempt) },
     { writes: false },
   )
   const trial: Trial = {
-    run: at,
-    node: before,
+    ...measured.value,
     plan: ATTEMPT,
-    choices: choicesOfAttempt(at, before, attempt.attempt),
+    choices: choicesOfAttempt(measured.value.run, measured.value.node, attempt.attempt),
     record,
     source: new RecordedSource(judged.artifacts ?? {}, record),
-    evidence: noEvidence(at, before),
+    evidence: noEvidence(measured.value.run, measured.value.node),
   }
   try {
     const found = await again(trial)
-    return ok(compare(run, attempt, judged, trial, found))
+    return ok(compare(run, attempt, judged, { run: at, node: before, evidence: trial.evidence }, found))
   } catch (error) {
     if (!(error instanceof RecordLost)) throw error
     // With an intact record this is a bug of Assay's; a changed record is an answer to the question.
@@ -127,6 +128,21 @@ async function recomputeVerdict(run: OpenRun, node: Experiment): Promise<Result<
     const { message } = error.problem
     return ok({ ...answerOf(run, attempt, judged, []), same: false, message })
   }
+}
+
+/** The run and the candidate as the rules saw them that measured an attempt: a job knows nothing of what was recorded after it was packed. */
+export function whenMeasured(
+  now: Pick<Trial, 'run' | 'node'>,
+  file: string,
+  { job }: Pick<Attempt, 'job'>,
+): Result<Pick<Trial, 'run' | 'node'>> {
+  if (!job) return ok(now)
+  const then = Ledger.after(file, job.as_of)
+  if (!then.ok) return then
+  const node = then.value.state.experiments.get(now.node.id)
+  if (!node) throw new Error(`a job measured ${now.node.id}, and did not know it`)
+  const { spec, started, paths, env } = now.run
+  return ok({ run: { ledger: then.value, spec, started, paths, env }, node })
 }
 
 async function again(trial: Trial): Promise<Verdict> {
@@ -150,7 +166,7 @@ function compare(
   run: OpenRun,
   attempt: Attempt,
   judged: Judged,
-  { run: then, node, evidence }: Trial,
+  { run: then, node, evidence }: Pick<Trial, 'run' | 'node' | 'evidence'>,
   verdict: Verdict,
 ): Recomputed {
   const recomputed = verdictEvent(then, node, attempt, evidence, verdict)

@@ -249,6 +249,7 @@ function beside(state: State, choice: number, other: number): Draft[] {
         job: '7',
         folder: '/f',
         config: { kind: 'slurm' },
+        as_of: 'e1',
       }
       return [{ type: 'dispatched', experiment, attempt: other % 4, ...job }]
     }

@@ -12,6 +12,7 @@ const folder = process.env.CRASH_FOLDER
 const real = { ...fs, spawn: childProcess.spawn }
 const plan = JSON.parse(real.readFileSync(join(folder, 'plan.json'), 'utf8'))
 const line = plan?.line === undefined ? null : new RegExp(plan.line)
+const named = plan?.name === undefined ? null : new RegExp(plan.name)
 let matches = 0
 /** Of the deaths that are planned by number: the first that is not past. */
 let next = 0
@@ -38,8 +39,8 @@ function moment(name) {
 function deathAt(name, text) {
   const number = moment(name)
   if (plan === null) return null
-  if (line !== null) {
-    if (text === null || !line.test(text)) return null
+  if (line !== null || named !== null) {
+    if (named !== null ? !named.test(name) : text === null || !line.test(text)) return null
     matches += 1
     return matches === (plan.nth ?? 1) ? { ...plan, number: 0 } : null
   }

@@ -19,6 +19,12 @@ export interface LineDeath extends Manner {
   nth?: number
 }
 
+/** At the nth moment whose name the regular expression matches, counted by each process for itself. */
+export interface NamedDeath extends Manner {
+  name: string
+  nth?: number
+}
+
 /** At a moment by its number, counted over all processes from 1. */
 export interface MomentDeath extends Manner {
   moment: number
@@ -35,7 +41,7 @@ export interface Crash {
 }
 
 /** The environment of one command that dies as planned, once or in this order; null: it lives, and its moments are listed. */
-export function crash(plan: LineDeath | MomentDeath[] | null): Crash {
+export function crash(plan: LineDeath | NamedDeath | MomentDeath[] | null): Crash {
   const folder = makeTemp('crash')
   writeFileSync(join(folder, 'plan.json'), JSON.stringify(Array.isArray(plan) ? { deaths: plan } : plan))
   const lines = (name: string) => {

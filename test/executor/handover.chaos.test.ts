@@ -1,0 +1,161 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { describe, expect, test } from 'vitest'
+import { hook, makeProject, ms, type Project, type RunData } from '../e2e/project.ts'
+import { isAlive } from '../rig/alive.ts'
+import { dataOf, startAssay } from '../rig/assay.ts'
+import { type Crash, crash } from '../rig/crash.ts'
+import { until } from '../rig/until.ts'
+import { eventsOf, jobFolderOf, typesOf, waitedFor } from './scene.ts'
+
+const LOCAL = { kind: 'local' }
+
+/** A run of which the next attempt can wait in its first sample. */
+async function sceneOf(executor: object = LOCAL) {
+  const project = makeProject({
+    spec: { executor: LOCAL, measure: { command: 'sh bench/run.sh', timeout: '10m' } },
+  })
+  await project.data('init', '--no-canary')
+  if (executor !== LOCAL) await setExecutor(project, executor)
+  const [begun, go] = [`${project.control}/begun`, `${project.control}/go`]
+  const waits = `if [ ! -e ${begun} ]; then echo $$ > ${begun}.new; mv ${begun}.new ${begun}; until [ -e ${go} ]; do sleep 0.1; done; fi`
+  const { experiment } = await project.open({ ...ms(90), ...hook(waits) })
+  const before = project.starts().length
+  return {
+    project,
+    experiment,
+    run: (env: Record<string, string> = {}) =>
+      startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir, env }),
+    begun: () => until(() => existsSync(begun), { what: 'the sample of the job' }),
+    sampler: () => Number(readFileSync(begun, 'utf8')),
+    release: () => writeFileSync(go, ''),
+    measured: () => project.starts().length - before,
+    folder: jobFolderOf(project, experiment),
+  }
+}
+
+const setExecutor = (project: Project, executor: object | string) =>
+  project.data(
+    ...['config', 'set', 'executor', typeof executor === 'string' ? executor : JSON.stringify(executor)],
+    ...['--reason', 'a test'],
+  )
+
+/** An engine whose `submit` does something else before it says the id. */
+const engine = (submit: string): object => ({
+  ...waitedFor(),
+  submit: ['sh', '-c', submit, 'sh', '{script}', '{folder}'],
+  status: ['sh', '-c', 'echo running', 'sh', '{job}'],
+})
+
+/** Runs until the planned death, which must come. */
+async function dies({ run }: Awaited<ReturnType<typeof sceneOf>>, planned: Crash): Promise<void> {
+  const ran = await run(planned.env).ended
+  expect([planned.deaths(), ran.signal]).toEqual([1, 'SIGKILL'])
+}
+
+describe('an attempt that was handed over', () => {
+  test('what is recorded while a job runs makes its attempt impossible to judge', async () => {
+    const scene = await sceneOf()
+    const { project, experiment } = scene
+    const running = scene.run()
+    await scene.begun()
+    await project.data('gate', 'add', 'exp_0000', '--name', 'late', '--command', 'true', '--reason', 'a test')
+    scene.release()
+    expect(dataOf(await running.ended)).toMatchObject({ status: 'kept', value: 90, gates: [] })
+    const again = await project.data('show', experiment, '--recompute')
+    expect(again).toMatchObject({ same: true, record: 'intact' })
+    const next = await project.attempt(ms(80), experiment)
+    expect(next.gates).toEqual([{ name: 'late', phase: 'before', passed: true }])
+  })
+
+  test('a job of this machine is measured again when its driver dies before it wrote that it began', async () => {
+    const scene = await sceneOf()
+    await dies(scene, crash({ name: 'spawn .*/job\\.sh', how: 'after', who: 'one' }))
+    await scene.begun()
+    const running = scene.run()
+    await running.said('job of this machine of')
+    scene.release()
+    const verdict = dataOf(await running.ended)
+    expect(verdict).toMatchObject({ status: 'kept', attempt: 1 })
+    expect(scene.measured()).toBe(verdict.samples)
+    // Else the end of a second process would count as that of the job.
+    expect(readFileSync(join(scene.folder, 'job.out'), 'utf8')).not.toContain('claimed')
+  })
+
+  test('a job whose submission was interrupted is refused although it measures', async () => {
+    const scene = await sceneOf(engine('setsid sh "$1" > "$2/job.out" 2>&1 & sleep 300'))
+    const died = scene.run()
+    await scene.begun()
+    died.kill('SIGKILL')
+    await died.ended
+    const running = scene.run()
+    await running.said('waiting for job')
+    scene.release()
+    const verdict = dataOf(await running.ended)
+    expect(verdict).toMatchObject({ status: 'kept', attempt: 1 })
+    expect(scene.measured()).toBe(verdict.samples)
+  })
+
+  test('a job of an interrupted submission begins after its attempt was given up', async () => {
+    const scene = await sceneOf(engine(`touch "$2/called"; sleep 300`))
+    const died = scene.run()
+    await until(() => existsSync(join(scene.folder, 'called')), { what: 'the submission' })
+    died.kill('SIGKILL')
+    await died.ended
+    const verdict = dataOf(await scene.run().ended)
+    expect(verdict).toMatchObject({ status: 'failed', failure_class: 'environment' })
+    expect(verdict.message).toContain('nobody knows whether it began a job')
+    const late = await execa('sh', [join(scene.folder, 'job.sh')], { reject: false })
+    expect(late.stdout).toContain('"code":"claimed"')
+    expect(scene.measured()).toBe(0)
+  })
+
+  test.each([
+    ['that runs', LOCAL],
+    ['without an id', engine('setsid sh "$1" > "$2/job.out" 2>&1 & sleep 300')],
+  ])('assay abort leaves a job %s and that was never recorded', async (_, executor) => {
+    const scene = await sceneOf(executor)
+    const died = scene.run(crash({ line: '"type":"dispatched"', how: 'before', who: 'one' }).env)
+    await scene.begun()
+    died.kill('SIGKILL')
+    await died.ended
+    expect(typesOf(scene.project, scene.experiment)).not.toContain('dispatched')
+    await scene.project.data('abort', scene.experiment, '--reason', 'enough')
+    await until(() => !isAlive(scene.sampler()), { what: 'the end of the job' })
+  })
+
+  test('assay abort leaves files of a job that was never recorded and has not begun', async () => {
+    const scene = await sceneOf(engine(`touch "$2/called"; sleep 300`))
+    const died = scene.run()
+    await until(() => existsSync(join(scene.folder, 'called')), { what: 'the submission' })
+    died.kill('SIGKILL')
+    await died.ended
+    await scene.project.data('abort', scene.experiment, '--reason', 'enough')
+    expect(readdirSync(scene.folder).sort()).toEqual(['called', 'job.sh', 'submitted.json', 'withdrawn'])
+    const late = await execa('sh', [join(scene.folder, 'job.sh')], { reject: false })
+    expect(late.stdout).toContain('"code":"claimed"')
+  })
+
+  test.each([
+    ['is removed', 'none'],
+    ['names another engine', { ...waitedFor(), status: ['true', '{job}'] }],
+    ['names another folder', { kind: 'local', folder: '../elsewhere' }],
+  ])('a job that was never recorded is measured again when the section %s', async (_, section) => {
+    const scene = await sceneOf()
+    await dies(scene, crash({ line: '"type":"dispatched"', how: 'before', who: 'one' }))
+    await scene.begun()
+    await setExecutor(scene.project, section)
+    const running = scene.run()
+    await running.said('waiting for job')
+    scene.release()
+    const verdict = dataOf(await running.ended)
+    expect(verdict).toMatchObject({ status: 'kept', attempt: 1 })
+    expect(scene.measured()).toBe(verdict.samples)
+    expect(
+      eventsOf(scene.project).find((one) => one.type === 'dispatched' && one.experiment === scene.experiment),
+    ).toMatchObject({
+      executor: 'local',
+    })
+  })
+})
