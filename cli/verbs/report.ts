@@ -92,6 +92,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       hint: 'leave out --all, and name the run with --run',
     })
   }
+  const idle = idleFlag(args)
+  if (idle !== null) return idle
   const runs = args.on('all') ? allRuns(context) : theRuns(context, args)
   if (!runs.ok) return runs
   const file = args.text('html')
@@ -115,15 +117,32 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       lines.push(...(await chartLines(one, size)))
     }
   }
-  // A table of all has all.
-  const reports = args.on('csv')
-    ? runs.value.map((one) => reportData(one))
-    : args.json
-      ? runs.value.map((one) => reportData(one, part))
+  const reports = args.json
+    ? runs.value.map((one) => reportData(one, part))
+    : // A table of all has all.
+      args.on('csv')
+      ? runs.value.map((one) => reportData(one))
       : []
   return ok({
     data: args.on('all') ? { runs: reports } : (reports[0] ?? null),
     text: () => (args.on('csv') ? reportCsv(reports) : lines),
+  })
+}
+
+/** A flag that would change nothing is refused: whoever wrote it expects something. */
+function idleFlag(args: Parsed): Result<never> | null {
+  const needed = [
+    { flag: 'limit', given: args.integer('limit') !== null, needs: '--json', there: args.json },
+    { flag: 'after', given: args.text('after') !== null, needs: '--json', there: args.json },
+    { flag: 'full', given: args.on('full'), needs: '--html FILE', there: args.text('html') !== null },
+  ]
+  const idle = needed.find(({ given, there }) => given && !there)
+  if (!idle) return null
+  return fail({
+    kind: 'usage',
+    code: 'no_effect',
+    message: `--${idle.flag} has no effect without ${idle.needs}`,
+    hint: `add ${idle.needs}, or leave out --${idle.flag}`,
   })
 }
 

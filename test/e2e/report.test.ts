@@ -212,6 +212,17 @@ describe('a run with some history', () => {
     expect(data.path.map(({ value }) => value)).toEqual([1000, null, 700])
   })
 
+  test.each([
+    ['--limit 1', '--limit has no effect without --json', 'add --json, or leave out --limit'],
+    ['--csv --after exp_0001', '--after has no effect without --json', 'add --json, or leave out --after'],
+    ['--full', '--full has no effect without --html FILE', 'add --html FILE, or leave out --full'],
+  ])('report %s shows everything, as if the flag were not there', async (flags, message, hint) => {
+    const { code, stderr } = await assay(['report', ...flags.split(' ')], { cwd: project.repo.dir })
+    expect(code).toBe(2)
+    expect(stderr).toContain(message)
+    expect(stderr).toContain(hint)
+  })
+
   test('--all knows only the active run, or mixes runs', async () => {
     await project.data('init', '--new')
     expect((await project.problem('report')).code).toBe('several_runs')
