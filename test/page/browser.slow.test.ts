@@ -64,7 +64,7 @@ async function isSound(file: string, kind: string, views: string[], nodes: strin
           const open = node === '' ? '' : `&node=${node}`
           await page.goto(`${file}#view=${view}&with=exp_0000,${compared}${open}`)
           await page.waitForSelector(open === '' ? 'main section' : '.panel .block')
-          if (width === 1280) expect(await violations(page), `${view}${open}, dark: ${dark}`).toEqual([])
+          expect(await violations(page), `${view}${open}, dark: ${dark}, ${width}`).toEqual([])
           const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
           expect(wide, `${view}${open} at ${width}`).toBeLessThanOrEqual(0)
           expect(await page.locator('text=cannot be shown').count()).toBe(0)
