@@ -85,7 +85,7 @@ async function lateness() {
     })
     const page = await browser.newPage()
     await page.goto(address)
-    await page.waitForSelector('.badge:text("live")')
+    await page.waitForSelector('.badge:text("connected")')
     const times = []
     for (let value = 9; value > 9 - ROUNDS; value--) {
       const call = (...args) =>
