@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { objectIn } from '../ledger/append.ts'
+import { objectIn } from '../json.ts'
 
 export interface TaskTrace {
   task: string

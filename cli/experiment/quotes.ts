@@ -1,7 +1,7 @@
 /** Whether a quote was really printed: looks for it in the stored outputs of the experiment's own attempts. */
 import { closeSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { objectIn } from '../ledger/append.ts'
+import { objectIn } from '../json.ts'
 import type { Experiment } from '../ledger/state.ts'
 import { attemptFolder, experimentFolder, stepsFile, stepsOfJob } from '../paths.ts'
 import type { OpenRun } from '../run/open.ts'

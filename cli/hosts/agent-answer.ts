@@ -1,4 +1,5 @@
 /** An agent's answer: finds the JSON object in its text, and checks it against the schema of the task. */
+import { objectIn } from '../json.ts'
 import { fail, ok, type Result } from '../result.ts'
 
 /**
@@ -54,11 +55,11 @@ const MAX_STARTS = 2000
  * object, else the last object among the prose.
  */
 export function extractObject(text: string): object | null {
-  const whole = parseObject(text)
+  const whole = objectIn(text)
   if (whole !== null) return whole
   let fenced: object | null = null
   for (const match of text.matchAll(/^```[\w-]*[ \t]*\r?\n([\s\S]*?)^```[ \t]*$/gm)) {
-    fenced = parseObject(match[1] ?? '') ?? fenced
+    fenced = objectIn(match[1] ?? '') ?? fenced
   }
   return fenced ?? lastInProse(text)
 }
@@ -70,7 +71,7 @@ function lastInProse(text: string): object | null {
   while (start !== -1 && tries < MAX_STARTS) {
     tries += 1
     const end = closing(text, start)
-    const value = end === -1 ? null : parseObject(text.slice(start, end + 1))
+    const value = end === -1 ? null : objectIn(text.slice(start, end + 1))
     if (value !== null) found = value
     start = text.indexOf('{', value === null ? start + 1 : end + 1)
   }
@@ -94,13 +95,4 @@ function closing(text: string, start: number): number {
     }
   }
   return -1
-}
-
-function parseObject(text: string): object | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null
-  } catch {
-    return null
-  }
 }

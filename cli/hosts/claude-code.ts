@@ -1,7 +1,8 @@
 /** Claude Code, headless: `claude -p`. */
+import { isRecord } from '../json.ts'
 import type { Usage } from '../ledger/events.ts'
 import { UNKNOWN_USAGE } from './host.ts'
-import { at, isJson, type Json, numberAt, sumOf, textAt } from './json.ts'
+import { at, type Json, numberAt, sumOf, textAt } from './json.ts'
 import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 import { READING_VERBS } from './rights.ts'
 
@@ -68,14 +69,14 @@ function read(events: Json[]): ProgramAnswer {
     return { text: null, trouble: text || errorsOf(result) || String(result.subtype), usage }
   }
   const object = result.structured_output
-  return { text, trouble: null, usage, ...(isJson(object) ? { object } : {}) }
+  return { text, trouble: null, usage, ...(isRecord(object) ? { object } : {}) }
 }
 
 const errorsOf = ({ errors }: Json): string => (Array.isArray(errors) ? errors.map(String).join('; ') : '')
 
 /** `usage` is the main loop's alone; `modelUsage` has the subagents, too. What was read from a cache counts as read. */
 function usageOf(result: Json): Usage {
-  const models = Object.values(isJson(result.modelUsage) ? result.modelUsage : {})
+  const models = Object.values(isRecord(result.modelUsage) ? result.modelUsage : {})
   const own = at(result, 'usage')
   return {
     tokens_in:

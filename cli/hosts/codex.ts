@@ -1,5 +1,6 @@
 /** Codex, headless: `codex exec`. */
-import { isJson, type Json, numberAt, parseJson, sumOf, textAt } from './json.ts'
+import { isRecord, parseJson } from '../json.ts'
+import { type Json, numberAt, sumOf, textAt } from './json.ts'
 import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 
 const SCHEMA = 'schema.json'
@@ -88,13 +89,13 @@ const UNSUPPORTED = [
  * the schema says something that cannot be said so, an object with free keys for example.
  */
 export function strictSchema(schema: unknown): object | null {
-  if (!isJson(schema) || UNSUPPORTED.some((key) => key in schema)) return null
-  if (isJson(schema.items)) {
+  if (!isRecord(schema) || UNSUPPORTED.some((key) => key in schema)) return null
+  if (isRecord(schema.items)) {
     const items = strictSchema(schema.items)
     return items && { ...schema, items }
   }
-  if (schema.type !== 'object' && !isJson(schema.properties)) return 'type' in schema ? schema : null
-  if (!isJson(schema.properties)) return null
+  if (schema.type !== 'object' && !isRecord(schema.properties)) return 'type' in schema ? schema : null
+  if (!isRecord(schema.properties)) return null
   const required = requiredOf(schema)
   const properties: Record<string, object> = {}
   for (const [name, property] of Object.entries(schema.properties)) {
@@ -114,10 +115,10 @@ export function strictSchema(schema: unknown): object | null {
 /** An answer to the strict form as an answer to the schema itself: a null of an optional property is an absent one. */
 export function withoutNulls(value: unknown, schema: unknown): unknown {
   if (Array.isArray(value)) {
-    const items = isJson(schema) ? schema.items : undefined
+    const items = isRecord(schema) ? schema.items : undefined
     return value.map((item) => withoutNulls(item, items))
   }
-  if (!isJson(value) || !isJson(schema) || !isJson(schema.properties)) return value
+  if (!isRecord(value) || !isRecord(schema) || !isRecord(schema.properties)) return value
   const { properties } = schema
   const required = requiredOf(schema)
   return Object.fromEntries(

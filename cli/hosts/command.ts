@@ -1,3 +1,4 @@
+import { parseJson } from '../json.ts'
 import type { Usage } from '../ledger/events.ts'
 import { type Completed, execute } from '../process.ts'
 import { redact } from '../redact.ts'
@@ -10,7 +11,7 @@ import {
   type HostEntry,
   UNKNOWN_USAGE,
 } from './host.ts'
-import { numberAt, parseJson } from './json.ts'
+import { numberAt } from './json.ts'
 import { askForAnswer, errorLineOf, timedOut } from './retry.ts'
 import { thisMoment, waitSeconds } from './waiting.ts'
 

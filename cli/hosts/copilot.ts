@@ -1,5 +1,6 @@
 /** GitHub Copilot CLI, headless. */
-import { isJson, type Json, numberAt, parseJson, sumOf, textAt } from './json.ts'
+import { isRecord, parseJson } from '../json.ts'
+import { type Json, numberAt, sumOf, textAt } from './json.ts'
 import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 
 const USAGE = 'usage.json'
@@ -44,7 +45,7 @@ function permissions({ rights, web }: ProgramCall): string[] {
 /** Its events have no tokens; a file of its own has. */
 function read(events: Json[], _order: unknown, file: (name: string) => string | null): ProgramAnswer {
   const report = parseJson(file(USAGE) ?? '')
-  const models = Object.values(isJson(report) && isJson(report.modelMetrics) ? report.modelMetrics : {})
+  const models = Object.values(isRecord(report) && isRecord(report.modelMetrics) ? report.modelMetrics : {})
   const tokens = (...keys: string[]) =>
     sumOf(...models.flatMap((model) => keys.map((key) => numberAt(model, 'usage', key))))
   const usage = { tokens_in: tokens('inputTokens'), tokens_out: tokens('outputTokens'), usd: null }

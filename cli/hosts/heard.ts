@@ -1,5 +1,6 @@
 /** What an agent said last and which tool it used last, from the end of what its program printed. */
-import { at, isJson, type Json, parseJson, textAt } from './json.ts'
+import { isRecord, parseJson } from '../json.ts'
+import { at, type Json, textAt } from './json.ts'
 
 export interface Heard {
   words: string | null
@@ -20,7 +21,7 @@ export function heardIn(text: string): Heard {
   let message: unknown
   for (const line of text.split('\n')) {
     const event = parseJson(line)
-    if (!isJson(event) || (textAt(event, 'role') ?? textAt(event, 'message', 'role')) === 'user') continue
+    if (!isRecord(event) || (textAt(event, 'role') ?? textAt(event, 'message', 'role')) === 'user') continue
     for (const part of partsOf(event)) {
       const type = textAt(part, 'type') ?? textAt(event, 'type') ?? ''
       const said = SAYS.includes(type) ? (textAt(part, 'text') ?? textAt(part, 'content')) : null
@@ -40,7 +41,7 @@ export function heardIn(text: string): Heard {
 /** An event says something itself, or in one of these places. */
 function partsOf(event: Json): Json[] {
   const lists = [at(event, 'message', 'content'), at(event, 'data', 'toolRequests')]
-  return [event, event.item, event.part, event.data, ...lists.flatMap((list) => list ?? [])].filter(isJson)
+  return [event, event.item, event.part, event.data, ...lists.flatMap((list) => list ?? [])].filter(isRecord)
 }
 
 function toolOf(part: Json): string {

@@ -1,13 +1,12 @@
 /** Reading what a vendor printed: nothing about its shape is taken for granted. */
-export type Json = Record<string, unknown>
+import { isRecord } from '../json.ts'
 
-export const isJson = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export type Json = Record<string, unknown>
 
 /** The value at a path of keys; undefined when any of them is missing. */
 export function at(value: unknown, ...path: string[]): unknown {
   let here = value
-  for (const key of path) here = isJson(here) ? here[key] : undefined
+  for (const key of path) here = isRecord(here) ? here[key] : undefined
   return here
 }
 
@@ -25,12 +24,4 @@ export function numberAt(value: unknown, ...path: string[]): number | null {
 export function sumOf(...values: (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
-}
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

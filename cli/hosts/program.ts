@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileText } from '../files.ts'
+import { isRecord, parseJson } from '../json.ts'
 import type { Usage } from '../ledger/events.ts'
 import { type Supervised, supervise } from '../process.ts'
 import {
@@ -15,7 +16,7 @@ import {
   type HostEntry,
   UNKNOWN_USAGE,
 } from './host.ts'
-import { isJson, type Json, parseJson } from './json.ts'
+import type { Json } from './json.ts'
 import { askForAnswer, errorLineOf, outcomeOfError, timedOut } from './retry.ts'
 import { mayUseWeb, type Rights, rightsOf } from './rights.ts'
 import { thisMoment } from './waiting.ts'
@@ -203,7 +204,7 @@ async function eventsIn(file: string, noise: string[]): Promise<Json[]> {
   for await (const line of createInterface({ input: createReadStream(file, 'utf8') })) {
     if (noise.some((start) => line.startsWith(start))) continue
     const event = parseJson(line)
-    if (isJson(event)) events.push(event)
+    if (isRecord(event)) events.push(event)
   }
   return events
 }

@@ -1,5 +1,6 @@
 /** Qwen Code, headless. */
-import { at, isJson, type Json, numberAt, textAt } from './json.ts'
+import { isRecord } from '../json.ts'
+import { at, type Json, numberAt, textAt } from './json.ts'
 import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 import { READING_VERBS } from './rights.ts'
 
@@ -49,7 +50,7 @@ function read(events: Json[]): ProgramAnswer {
   if (result === undefined) return { text: null, trouble: null, usage }
   const text = textAt(result, 'result')
   const object = result.structured_result
-  if (isJson(object)) return { text, object, trouble: null, usage }
+  if (isRecord(object)) return { text, object, trouble: null, usage }
   const said = text ?? lastText(events)
   if (said?.startsWith('[API Error:')) return { text: null, trouble: said, usage }
   if (result.is_error !== true && result.subtype === 'success') return { text, trouble: null, usage }

@@ -1,3 +1,5 @@
+import { parseJson, recordOf } from '../json.ts'
+
 /** Sessions of agent programs: how a command learns in which one it runs, and what the programs tell their hooks. */
 
 export interface HostSession {
@@ -41,15 +43,15 @@ type Fields = Record<string, unknown>
 
 /** Null when the text is not the input of a hook. */
 export function readHookCall(text: string): HookCall | null {
-  const call = fieldsOf(parse(text))
+  const call = recordOf(parseJson(text))
   const { session_id: session, cwd } = call
   if (typeof session !== 'string' || typeof cwd !== 'string') return null
   return {
     session,
     cwd,
     lane: typeof call.agent_id === 'string' || typeof call.agent_type === 'string',
-    files: filesIn(fieldsOf(call.tool_input)),
-    busy: Array.isArray(call.background_tasks) && call.background_tasks.map(fieldsOf).some(wakes),
+    files: filesIn(recordOf(call.tool_input)),
+    busy: Array.isArray(call.background_tasks) && call.background_tasks.map(recordOf).some(wakes),
   }
 }
 
@@ -81,14 +83,3 @@ export const deny = (reason: string): string =>
       permissionDecisionReason: reason,
     },
   })
-
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}

@@ -1,3 +1,5 @@
+import { isRecord, parseJson } from '../json.ts'
+
 /** The card of a task: what the loop tells an agent as data, in the last fenced block of the prompt. Asking and `tune` read it. */
 export interface TaskCard {
   /** Version of the card. */
@@ -28,7 +30,7 @@ export interface TaskCard {
 export function readTaskCard(prompt: string): TaskCard | null {
   let card: Record<string, unknown> | null = null
   for (const match of prompt.matchAll(/^```json[ \t]*\r?\n([\s\S]*?)^```[ \t]*$/gm)) {
-    const value = parse(match[1] ?? '')
+    const value = parseJson(match[1] ?? '')
     if (isRecord(value) && value.assay === 1) card = value
   }
   if (card === null || typeof card.role !== 'string') return null
@@ -50,13 +52,3 @@ export function readTaskCard(prompt: string): TaskCard | null {
 
 const text = (value: unknown) => (typeof value === 'string' ? value : null)
 const number = (value: unknown) => (typeof value === 'number' ? value : null)
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-function parse(source: string): unknown {
-  try {
-    return JSON.parse(source)
-  } catch {
-    return null
-  }
-}

@@ -3,6 +3,7 @@
  * demo, the tests and CI without a key, and is a tuner of constants in its own right.
  */
 import { join } from 'node:path'
+import { isRecord } from '../json.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type Host, type HostAnswer, type HostCall, type HostEntry, NO_USAGE } from './host.ts'
 import { readTaskCard, type TaskCard } from './task-card.ts'
@@ -153,5 +154,3 @@ const failed = (message: string): HostAnswer => ({
   again: false,
   usage: NO_USAGE,
 })
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

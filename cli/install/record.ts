@@ -4,6 +4,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { dirname, join } from 'node:path'
 import { fileJson } from '../files.ts'
 import type { PluginHostName, PluginTrace, Scope } from '../hosts/plugins.ts'
+import { isRecord } from '../json.ts'
 import { looseWorkflows } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 
@@ -35,7 +36,7 @@ const OURS = new Set(['assay', 'assay@assay'])
 
 export const traceBefore = (trace: PluginTrace): TraceBefore => {
   const path = trace.folder ?? trace.file ?? ''
-  const found = trace.file === undefined ? null : objectIn(trace.file)
+  const found = trace.file === undefined ? null : objectInFile(trace.file)
   const had = (trace.keys ?? []).filter((key) => found !== null && key in found)
   return { ...trace, existed: existsSync(path), had }
 }
@@ -49,7 +50,7 @@ export function removeTrace({ folder, file, keys = [], existed, had }: TraceBefo
   }
   if (file === undefined || !existsSync(file)) return []
   const text = readFileSync(file, 'utf8')
-  const found = objectIn(file)
+  const found = objectInFile(file)
   const rest = found === null ? null : without(found, keys, had)
   const empty = text.trim() === '' || (rest !== null && Object.keys(rest).length === 0)
   if (!existed && empty) {
@@ -84,11 +85,9 @@ function without(
   return rest
 }
 
-function objectIn(file: string): Record<string, unknown> | null {
+function objectInFile(file: string): Record<string, unknown> | null {
   const value: unknown = fileJson(file)
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null
+  return isRecord(value) ? value : null
 }
 
 // ---------------------------------------------------------------- runs a host's own plugin commands

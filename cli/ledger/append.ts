@@ -3,6 +3,7 @@
  * newline is often another's write in flight. One `O_APPEND` write a line, then `fdatasync`, then it counts.
  */
 import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { objectIn } from '../json.ts'
 import { redact } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 
@@ -127,18 +128,6 @@ function parse(text: string): Record<string, unknown> | null {
     if (value) return value
   }
   return null
-}
-
-/** The JSON object that a text is; null when it is anything else. */
-export function objectIn(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null
-  } catch {
-    return null
-  }
 }
 
 /** The bytes of `file` from `offset` to its end; empty when it does not exist. */

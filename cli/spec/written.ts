@@ -1,5 +1,6 @@
 /** A spec as its author wrote it, with settings on top: each key can be read as it is written, and compared. */
 import { parseDocument } from 'yaml'
+import { isRecord } from '../json.ts'
 import { problemOf, type SourceText } from '../result/issues.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { canonical } from './hash.ts'
@@ -54,26 +55,23 @@ function defaultOf(read: ReadSpec, path: string): unknown {
 
 function at(value: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((inner, step) => {
-    return isObject(inner) && Object.hasOwn(inner, step) ? inner[step] : undefined
+    return isRecord(inner) && Object.hasOwn(inner, step) ? inner[step] : undefined
   }, value)
 }
 
 function setAt(json: unknown, [step, ...rest]: readonly string[], value: unknown): void {
-  if (!isObject(json) || step === undefined) return
+  if (!isRecord(json) || step === undefined) return
   if (rest.length === 0) {
     if (value === null) delete json[step]
     else json[step] = value
     return
   }
-  if (!isObject(json[step])) {
+  if (!isRecord(json[step])) {
     if (value === null) return
     json[step] = {}
   }
   setAt(json[step], rest, value)
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 // ---------------------------------------------------------------- which keys differ
 
@@ -89,7 +87,7 @@ function below(path: string, { kind, presence }: Key, a: WrittenSpec, b: Written
   if (presence === 'later') return []
   const [one, two] = [a.read(path), b.read(path)]
   if (canonical(one) === canonical(two)) return []
-  if (!isObject(one) || !isObject(two)) return [path]
+  if (!isRecord(one) || !isRecord(two)) return [path]
   if (kind.is === 'keys')
     return Object.entries(kind.keys).flatMap(([name, key]) => below(`${path}.${name}`, key, a, b))
   if (kind.is !== 'map') return [path]

@@ -1,4 +1,5 @@
 /** The signals in what a run of a task wrote. Pure. Whatever is not understood is missing. */
+import { isRecord, parseJson } from '../json.ts'
 import { NO_SIGNALS, RUN_STATUSES, type Signals } from './loss.ts'
 
 export interface Left {
@@ -16,10 +17,10 @@ const LONGEST_DEFECT = 300
  * `metrics.jsonl`.
  */
 export function signalsIn(object: unknown, metrics: readonly unknown[] = []): Left {
-  const run = isObject(object) ? object : {}
-  const budget = isObject(run.final_budget) ? run.final_budget : {}
-  const config = isObject(run.config_used) ? run.config_used : {}
-  const of = (kind: string) => metrics.filter(isObject).filter((line) => line.kind === `metric.${kind}`)
+  const run = isRecord(object) ? object : {}
+  const budget = isRecord(run.final_budget) ? run.final_budget : {}
+  const config = isRecord(run.config_used) ? run.config_used : {}
+  const of = (kind: string) => metrics.filter(isRecord).filter((line) => line.kind === `metric.${kind}`)
   const mean = (kind: string) => meanOf(of(kind).map((line) => numberIn(line.score)))
   const gates = of('gate')
   const status = RUN_STATUSES.find((one) => one === String(run.status ?? '').toLowerCase()) ?? null
@@ -42,7 +43,7 @@ const REJECTING = ['reject', 'rejected', 'fail', 'failed']
 const isRejection = ({ verdict }: Record<string, unknown>): boolean =>
   REJECTING.includes(String(verdict ?? '').toLowerCase())
 
-const scoreIn = (value: unknown): number | null => (isObject(value) ? numberIn(value.score) : numberIn(value))
+const scoreIn = (value: unknown): number | null => (isRecord(value) ? numberIn(value.score) : numberIn(value))
 
 const numberIn = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null
@@ -60,18 +61,11 @@ function defectsIn(value: unknown): string[] {
     .slice(0, MOST_DEFECTS)
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** As JSON, in which Python's `NaN` and `Infinity` are missing values; undefined when it is none. */
 export function parseLenient(text: string): unknown {
   const bare = text.replace(/^\ufeff/, '')
   const valid = bare.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g, (token) =>
     token.startsWith('"') ? token : 'null',
   )
-  try {
-    return JSON.parse(valid)
-  } catch {
-    return undefined
-  }
+  return parseJson(valid)
 }

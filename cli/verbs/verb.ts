@@ -1,5 +1,6 @@
 /** What most verbs share: they open a run, read checked arguments and perhaps one JSON object, make one call and describe its answer. */
 
+import { isRecord } from '../json.ts'
 import { placeOfTask } from '../ledger/task-id.ts'
 import type { Said } from '../next.ts'
 import { isExperimentId } from '../paths.ts'
@@ -113,9 +114,7 @@ export async function readInput(
       shape,
     )
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return badInput(`${from} is not a JSON object`, shape)
-  return ok(value as Record<string, unknown>)
+  return isRecord(value) ? ok(value) : badInput(`${from} is not a JSON object`, shape)
 }
 
 export function badInput(message: string, shape: string): { ok: false; problem: Problem } {
@@ -133,9 +132,8 @@ export function listOf<T>(
   if (!Array.isArray(list)) return badInput(`"${field}" is missing or not a list`, shape)
   const found: T[] = []
   for (const [index, item] of list.entries()) {
-    if (typeof item !== 'object' || item === null || Array.isArray(item))
-      return badInput(`${field}[${index}] is not an object`, shape)
-    const value = read(item as Record<string, unknown>)
+    if (!isRecord(item)) return badInput(`${field}[${index}] is not an object`, shape)
+    const value = read(item)
     if (typeof value === 'string') return badInput(`${field}[${index}]: ${value}`, shape)
     found.push(value)
   }

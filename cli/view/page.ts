@@ -1,9 +1,9 @@
 /** What the page says of a run, from the state and the functions that the terminal's verbs answer with. */
 import { gainOf } from '../evaluate/figure.ts'
 import { tailOf } from '../evaluate/tail.ts'
-import { fileText } from '../files.ts'
+import { fileJson, fileText } from '../files.ts'
 import { heardIn } from '../hosts/heard.ts'
-import { numberAt, parseJson, textAt } from '../hosts/json.ts'
+import { numberAt, textAt } from '../hosts/json.ts'
 import { isAgentOutput } from '../hosts/program.ts'
 import { bestOf, bestsInOrder } from '../ledger/best.ts'
 import type { Edit, Judged } from '../ledger/events.ts'
@@ -489,7 +489,7 @@ interface SeenCall {
 }
 
 function agentOf(run: OpenRun, node: Experiment): SeenCall | null {
-  const record = parseJson(fileText(agentRecord(run.paths, node.id)) ?? '')
+  const record = fileJson(agentRecord(run.paths, node.id))
   const [host, role, file] = ['host', 'role', 'file'].map((key) => textAt(record, key))
   if (!host || !role || !file || !isAgentOutput(file)) return null
   const { words, tool } = heardIn(tailOf(file, AGENT_TAIL))

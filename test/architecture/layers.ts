@@ -2,7 +2,7 @@
 
 /** From the leaves up. A unit may import itself and any lower layer, never a sibling. */
 export const LAYERS: readonly (readonly string[])[] = [
-  ['notices', 'redact', 'text', 'files'],
+  ['notices', 'redact', 'text', 'files', 'json'],
   ['next'],
   ['result'],
   ['process', 'paths', 'disk'],
@@ -85,6 +85,7 @@ export const PURE: readonly string[] = [
   'loop/suite/defects',
   'loop/suite/prompt',
   'text',
+  'json',
   'view/context',
   'view/page-model',
   'view/suite-model',

@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { namesIn } from '../../files.ts'
+import { objectIn, recordOf } from '../../json.ts'
 import { STATE_FOLDER } from '../../paths.ts'
 
 // ---------------------------------------------------------------- A folder as tools that look for their configuration see it
@@ -25,14 +26,14 @@ const MOST_BYTES = 256 * 1024
 export function readProject(folder: string): Project {
   const files = new Set(namesIn(folder))
   const text = (name: string): string => (files.has(name) ? readText(join(folder, name)) : '')
-  const manifest = readObject(text('package.json'))
+  const manifest = objectIn(text('package.json')) ?? {}
   const packages = new Set(
     ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies'].flatMap((key) =>
-      Object.keys(asObject(manifest[key])),
+      Object.keys(recordOf(manifest[key])),
     ),
   )
   const scripts = [
-    ...Object.values(asObject(manifest.scripts)).map(String),
+    ...Object.values(recordOf(manifest.scripts)).map(String),
     text('Makefile'),
     text('justfile'),
   ].join('\n')
@@ -58,20 +59,6 @@ export function section(text: string, name: string): string {
     .slice(0, end === -1 ? undefined : end)
     .filter((line) => !/^\s*[#;]/.test(line))
     .join('\n')
-}
-
-export function asObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {}
-}
-
-function readObject(text: string): Record<string, unknown> {
-  try {
-    return asObject(JSON.parse(text))
-  } catch {
-    return {}
-  }
 }
 
 function readText(file: string): string {

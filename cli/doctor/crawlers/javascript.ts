@@ -1,5 +1,6 @@
 /** Tools of JavaScript projects. */
-import { asObject, type Crawler, firstFile, mentions, type Project, STATE, withEndings } from './crawler.ts'
+import { recordOf } from '../../json.ts'
+import { type Crawler, firstFile, mentions, type Project, STATE, withEndings } from './crawler.ts'
 
 /** How a project shows that it uses a tool: a configuration file, a key of package.json, a package, a script. */
 function configOf(
@@ -205,7 +206,7 @@ const workspaces: Crawler = {
           ? 'package.json'
           : firstFile(project, ['turbo.json'])
     if (config === null) return null
-    const list = Array.isArray(declared) ? declared : (asObject(declared).packages ?? [])
+    const list = Array.isArray(declared) ? declared : (recordOf(declared).packages ?? [])
     const text = pnpm !== '' ? pnpm : JSON.stringify(list)
     const wide = /["'\s](?:\.\/)?\*/.test(text.replaceAll('["', ' "'))
     return {

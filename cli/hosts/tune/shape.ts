@@ -2,6 +2,7 @@
  * Brings an answer into the shape that a caller asked for: the small part of JSON Schema that answers of agents
  * use (`type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, `const`, `minItems`, `minimum`). Pure.
  */
+import { isRecord } from '../../json.ts'
 
 interface Schema {
   type?: string | string[]
@@ -85,6 +86,3 @@ function typeOf(value: unknown): string {
   if (Array.isArray(value)) return 'array'
   return Number.isInteger(value) ? 'integer' : typeof value
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
