@@ -188,6 +188,7 @@ async function compareInPairs(trial: Trial, gatesAfter: Gates): Promise<boolean>
 /** Compares the candidate with the best of the run, only when its score says that it could be better. */
 async function compareWithBest(trial: Trial): Promise<boolean> {
   const { node, evidence, record } = trial
+  await trial.run.news?.()
   const { best, could } = bestToBeat(trial)
   if (best === null || best === node.parent) return heldOut(trial)
   if (!could) return !mayBeFinished(trial) || heldOut(trial)

@@ -47,6 +47,7 @@ import { differencesOf, isNewMachine } from '../run/machine.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import type { Artifacts } from './artifacts.ts'
 import { noEvidence } from './judge.ts'
+import { noteBest, tellBest } from './later-best.ts'
 import { packParcel } from './parcel.ts'
 import { choicesOfAttempt } from './random-choices.ts'
 import { collectRecorded, recordHolds, whenMeasured } from './recompute.ts'
@@ -244,6 +245,7 @@ async function prepare({ run, node, seal, config, key, folder }: Dispatch): Prom
   const slots = config.kind === 'local' ? run.spec.measure.slots : config.cores === 'node' ? 1 : config.jobs
   const then = ledger.state.experiments.get(node.id) ?? node
   must(await packParcel({ ...run, ledger }, then, seal, { key, folder, place: placeOf(run), slots }))
+  noteBest(folder, ledger.state)
   const script = join(folder, 'job.sh')
   writeFileSync(`${script}.new`, scriptOf(run, folder), { mode: 0o700 })
   renameSync(`${script}.new`, script)
@@ -314,6 +316,10 @@ async function follow(at: Dispatch, job: AttemptJob): Promise<Result<Evidence>> 
       if (!read.ok) return read
       if (run.signal.aborted || attemptOf(node, seal.attempt)?.judged) return ok(await givenUp(at, job))
       if (undermined(run.ledger.state, node)) return ok(await orphaned(at, job))
+      const best = await tellBest(run, at)
+      if (!best.ok) return best
+      if (best.value !== null)
+        run.tell({ type: 'log', message: `${node.id}: told its job that ${best.value} is the best now` })
       if (performance.now() >= nextLook) {
         const seen = await lookShared(executor, {
           file: jobsSeen(run.paths, engineOf(at.config)),

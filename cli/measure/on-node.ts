@@ -19,8 +19,10 @@ import {
   type NodeNote,
 } from './dispatch.ts'
 import { collectEvidence } from './judge.ts'
+import { learnBest } from './later-best.ts'
 import { holdsParcel, type Parcel, readParcel, unpackParcel } from './parcel.ts'
 import { Recorder, RecordLost } from './steps.ts'
+import { must } from './trial.ts'
 
 /** Measures the attempt of a folder. Problem `no_parcel` when it is no folder of a job; `claimed` when another start of the same job has begun, or when nobody waits for it: then nothing is done. */
 export async function measureOnNode(world: Surroundings, folder: string): Promise<Result<{ key: string }>> {
@@ -90,6 +92,7 @@ async function measured(world: Surroundings, parcel: Parcel, folder: string): Pr
       started,
       spec,
       begun: spec,
+      news: async () => must(await learnBest({ site, paths, ledger }, { folder, key: parcel.key })),
     }
     const record = new Recorder(run, { experiment: node.id, folder: join(folder, NODE_RECORD) })
     const evidence = await collectEvidence(run, node, seal, record)

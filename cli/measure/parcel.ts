@@ -66,7 +66,7 @@ export interface Parcel {
   artifacts: string[]
 }
 
-type Home = RunRecord & Surroundings
+export type Home = RunRecord & Surroundings
 
 /** Writes everything that the node needs into the folder of the job. `slots`: how many jobs may share a node. */
 export async function packParcel(
@@ -131,7 +131,11 @@ export async function packParcel(
     },
     git: packed.value,
     files: filesOf(run),
-    artifacts: await sendArtifacts(run, node, join(folder, ARTIFACTS)),
+    artifacts: sendArtifacts(
+      run,
+      [node.id, node.parent, bestOf(run.ledger.state)?.id ?? null, BASELINE],
+      join(folder, ARTIFACTS),
+    ),
   }
   writeWhole(join(folder, ENVIRONMENT), JSON.stringify({ values, file }))
   writeWhole(join(folder, PARCEL), JSON.stringify(parcel))
@@ -157,7 +161,7 @@ function neededOf({ ledger: { state } }: Pick<Home, 'ledger'>, node: Experiment)
   })
 }
 
-function withoutWords(node: Experiment, isMeasured: boolean): Experiment {
+export function withoutWords(node: Experiment, isMeasured: boolean): Experiment {
   const plain = plainExperiment(node)
   const { hypothesis: _, ...created } = plain.created
   const kept = isMeasured ? lastAttempt(node) : (lastKept(node) ?? lastAttempt(node))
@@ -201,11 +205,12 @@ function filesOf(run: Home): Record<string, string> {
 }
 
 /** Artifacts of what is measured, and of what each of these starts from: the node builds the other side of a pair as well. */
-async function sendArtifacts(run: Home, node: Experiment, to: string): Promise<string[]> {
-  const { state } = run.ledger
-  const measured = [node.id, node.parent, bestOf(state)?.id, BASELINE].flatMap(
-    (id) => state.experiments.get(id ?? '') ?? [],
-  )
+export function sendArtifacts(
+  run: Pick<Home, 'ledger' | 'paths'>,
+  ids: readonly (string | null)[],
+  to: string,
+): string[] {
+  const measured = ids.flatMap((id) => run.ledger.state.experiments.get(id ?? '') ?? [])
   const wanted = measured.flatMap(({ id, parent, created }) => [
     id,
     parent,

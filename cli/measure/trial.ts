@@ -18,7 +18,7 @@ import type {
 import type { Ledger } from '../ledger/ledger.ts'
 import { type Experiment, undermined } from '../ledger/state.ts'
 import type { Result } from '../result.ts'
-import type { RunRecord, Surroundings } from '../run/open.ts'
+import type { Informed, RunRecord, Surroundings } from '../run/open.ts'
 import type { Artifacts } from './artifacts.ts'
 import { itemsOfPair } from './pair-items.ts'
 import type { RandomChoices } from './random-choices.ts'
@@ -59,7 +59,8 @@ export interface Evidence {
 
 /** What the rules of a verdict read of a run. For a verdict that is computed again, the ledger is the one of that time. */
 export type RunInTrial = Pick<RunRecord, 'spec' | 'started' | 'paths'> &
-  Pick<Surroundings, 'env'> & { ledger: Pick<Ledger, 'state' | 'refresh'> }
+  Pick<Surroundings, 'env'> &
+  Informed & { ledger: Pick<Ledger, 'state' | 'refresh'> }
 
 /** Where an attempt and a confirmation of a kept experiment differ. */
 export interface Plan {

@@ -63,8 +63,14 @@ export interface RunRecord {
   begun: Spec
 }
 
+/** What tells a job of changes, since it cannot read the ledger. */
+export interface Informed {
+  /** Learns which experiment is the best now. Absent where the ledger is read. */
+  news?: () => Promise<void>
+}
+
 /** A run whose ledger is open; its first event is there. Only the upper layers take it, and what of `measure/` acts on a run. */
-export interface OpenRun extends Surroundings, RunRecord {
+export interface OpenRun extends Surroundings, RunRecord, Informed {
   ledger: Ledger
 }
 

@@ -1,32 +1,51 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { hook, makeProject, ms, type Project, type RunData } from '../e2e/project.ts'
 import { isAlive } from '../rig/alive.ts'
 import { dataOf, startAssay } from '../rig/assay.ts'
 import { type Crash, crash } from '../rig/crash.ts'
+import { makeTemp } from '../rig/temp.ts'
 import { until } from '../rig/until.ts'
-import { eventsOf, jobFolderOf, typesOf, waitedFor } from './scene.ts'
+import { eventsOf, jobFolderOf, stepsOf, typesOf, waitedFor } from './scene.ts'
 
 const LOCAL = { kind: 'local' }
 
+/** Files that let jobs go on, which live on when their test fails: a slot of the machine would wait for them. */
+const releases: string[] = []
+afterEach(() => {
+  for (const go of releases.splice(0)) writeFileSync(go, '')
+})
+
+/** Jobs of this machine take its slots in turn: these have slots of their own, so that they wait for no other tests. */
+const ownSlots = () => ({ TMPDIR: makeTemp('tmp') })
+
+/** Text of a hook that waits, at its first start, until the test lets it go on. */
+function waitingIn(control: string) {
+  const [begun, go] = [`${control}/begun`, `${control}/go`]
+  releases.push(go)
+  const text = `if [ ! -e ${begun} ]; then echo $$ > ${begun}.new; mv ${begun}.new ${begun}; until [ -e ${go} ]; do sleep 0.1; done; fi`
+  return { begun, go, text }
+}
+
 /** A run of which the next attempt can wait in its first sample. */
 async function sceneOf(executor: object = LOCAL) {
+  const own = ownSlots()
   const project = makeProject({
+    env: own,
     spec: { executor: LOCAL, measure: { command: 'sh bench/run.sh', timeout: '10m' } },
   })
   await project.data('init', '--no-canary')
   if (executor !== LOCAL) await setExecutor(project, executor)
-  const [begun, go] = [`${project.control}/begun`, `${project.control}/go`]
-  const waits = `if [ ! -e ${begun} ]; then echo $$ > ${begun}.new; mv ${begun}.new ${begun}; until [ -e ${go} ]; do sleep 0.1; done; fi`
-  const { experiment } = await project.open({ ...ms(90), ...hook(waits) })
+  const { begun, go, text } = waitingIn(project.control)
+  const { experiment } = await project.open({ ...ms(90), ...hook(text) })
   const before = project.starts().length
   return {
     project,
     experiment,
     run: (env: Record<string, string> = {}) =>
-      startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir, env }),
+      startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir, env: { ...own, ...env } }),
     begun: () => until(() => existsSync(begun), { what: 'the sample of the job' }),
     sampler: () => Number(readFileSync(begun, 'utf8')),
     release: () => writeFileSync(go, ''),
@@ -68,6 +87,41 @@ describe('an attempt that was handed over', () => {
     const next = await project.attempt(ms(80), experiment)
     expect(next.gates).toEqual([{ name: 'late', phase: 'before', passed: true }])
   })
+
+  test.each([
+    ['slot', {}],
+    ['job', { executor: { ...LOCAL, jobs: 2 } }],
+  ])(
+    'a best that is found while a %s measures is not compared with its candidate',
+    async (kind, executor) => {
+      const loss = (value: number) => ({ 'src/metrics.txt': `METRIC loss=${value}\n` })
+      const env = ownSlots()
+      const project = makeProject({
+        env,
+        spec: {
+          ...executor,
+          metric: { name: 'loss', direction: 'minimize' },
+          noise: { mode: 'paired' },
+          measure: { command: 'sh bench/run.sh', timeout: '10m', slots: 2 },
+        },
+        files: loss(100),
+      })
+      await project.data('init', '--no-canary')
+      const { begun, go, text } = waitingIn(project.control)
+      const { experiment } = await project.open({ ...loss(70), ...hook(text) })
+      const running = startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir, env })
+      await until(() => existsSync(begun), { what: 'the first sample' })
+      const other = await project.attempt(loss(80))
+      expect(other).toMatchObject({ status: 'kept', best: true })
+      if (kind === 'job') await running.said(`${other.experiment} is the best now`)
+      writeFileSync(go, '')
+      expect(dataOf(await running.ended)).toMatchObject({ status: 'kept', best: true })
+      const steps = stepsOf(project, experiment).map(({ detail }) => detail)
+      expect(steps).toContainEqual({ best: other.experiment, could: true })
+      expect(steps).toContainEqual(expect.objectContaining({ stage: 'best' }))
+      expect(await project.data('show', experiment, '--recompute')).toMatchObject({ same: true })
+    },
+  )
 
   test('a job of this machine is measured again when its driver dies before it wrote that it began', async () => {
     const scene = await sceneOf()
