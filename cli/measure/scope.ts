@@ -2,7 +2,7 @@
 import { type Fingerprint, fingerprintCheckout } from '../git/checkout.ts'
 import { BASELINE } from '../ledger/state.ts'
 import type { Result } from '../result.ts'
-import type { RunRecord } from '../run/open.ts'
+import { type RunRecord, specFileOf } from '../run/open.ts'
 import { type Area, placesOfMutable, scopeOf } from '../spec/rules.ts'
 import { dataPaths } from './data.ts'
 
@@ -14,7 +14,7 @@ const known = new WeakMap<Framed['spec'], (path: string) => Area>()
 export function scopeOfRun(run: Framed): (path: string) => Area {
   const cached = known.get(run.spec)
   if (cached) return cached
-  const scope = scopeOf(run.spec.scope, run.started.prefix)
+  const scope = scopeOf(run.spec.scope, run.started.prefix, specFileOf(run))
   const data = dataPaths(run)
   const area = data.size === 0 ? scope : (path: string) => (data.has(path) ? 'immutable' : scope(path))
   known.set(run.spec, area)

@@ -108,7 +108,7 @@ export async function checkPreconditions(
   const { spec, text } = read.value
   const prefix = prefixOf(checkout.top, specFile)
   const isOfCheckout = !request.includeDirty && !request.prepare && request.base === undefined
-  const dirty = isOfCheckout ? dirtyInScope(checkout, spec, prefix) : null
+  const dirty = isOfCheckout ? dirtyInScope(checkout, spec, { prefix, specFile }) : null
   if (dirty) return fail(dirty)
   const holdout =
     request.holdout === null
@@ -225,9 +225,13 @@ const specName = (file: string, top: string): string => {
 }
 
 /** Work that is not committed would be missing from the base, so the run would measure something else. */
-function dirtyInScope(checkout: Checkout, spec: Spec, prefix: string): Problem | null {
-  const scope = scopeOf(spec.scope, prefix)
-  const specPath = [prefix, SPEC_FILE].filter(Boolean).join('/')
+function dirtyInScope(
+  checkout: Checkout,
+  spec: Spec,
+  { prefix, specFile }: { prefix: string; specFile: string },
+): Problem | null {
+  const specPath = specName(specFile, checkout.top)
+  const scope = scopeOf(spec.scope, prefix, specPath)
   const dirty = checkout.dirty.map(({ path }) => path)
   const data = new Set(matchGlobs(spec.worktree.data, prefix, dirty).flatMap(({ matched }) => matched))
   const paths = dirty.filter((path) => path !== specPath && !data.has(path) && scope(path) !== 'outside')

@@ -50,7 +50,7 @@ export function checkGlobs(source: SourceText, prefix: string, paths: readonly s
         ],
   )
   if (dead.length === mutable.length) return fail(problemOf(source, dead, 'glob_matches_nothing'))
-  const areaOf = scopeOf(spec.scope, prefix)
+  const areaOf = scopeOf(spec.scope, prefix, source.file)
   const files = paths.filter((path) => areaOf(path) === 'mutable')
   if (files.length === 0) {
     const message = 'every file that `mutable` matches is immutable, so no candidate could change anything'

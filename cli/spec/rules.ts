@@ -47,20 +47,24 @@ const STATE = '.assay'
 
 /**
  * Where a path belongs. `prefix` is the folder of the spec from the root of the repository (`''` is the root
- * itself); globs count from there and paths from the root. What `immutable` matches is never mutable. The spec and
- * every `.assay` folder are immutable whatever the globs say. A `.gitattributes` is mutable only by a glob that ends with
+ * itself); globs count from there and paths from the root. What `immutable` matches is never mutable. The spec (`specFile`
+ * from the root, when it has another name), `assay.yaml` and every `.assay` folder are immutable whatever the globs say. A `.gitattributes` is mutable only by a glob that ends with
  * that name: it changes how git writes other files, immutable ones among them.
  */
-export function scopeOf(scope: ScopeConfig, prefix: string, specFile = 'assay.yaml'): (path: string) => Area {
+export function scopeOf(
+  scope: ScopeConfig,
+  prefix: string,
+  specFile: string | null = null,
+): (path: string) => Area {
   const mutable = scope.mutable.map(matcher)
   const immutable = scope.immutable.map(matcher)
   const naming = scope.mutable.filter(isAttributes).map(matcher)
   const inside = relativeTo(prefix)
   return (path) => {
-    if (path.split('/').includes(STATE)) return 'immutable'
+    if (path === specFile || path.split('/').includes(STATE)) return 'immutable'
     const relative = inside(path)
     if (relative === null) return 'outside'
-    if (relative === specFile) return 'immutable'
+    if (relative === 'assay.yaml') return 'immutable'
     if (immutable.some((matches) => matches(relative))) return 'immutable'
     if (isAttributes(path)) return naming.some((matches) => matches(relative)) ? 'mutable' : 'outside'
     return mutable.some((matches) => matches(relative)) ? 'mutable' : 'outside'

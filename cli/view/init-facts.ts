@@ -13,7 +13,7 @@ import { type Cost, costOf } from '../measure/cost.ts'
 import { scopeOfRun } from '../measure/scope.ts'
 import { hasWorktree, judgedCommit } from '../measure/worktree.ts'
 import { worktreePath } from '../paths.ts'
-import type { OpenRun } from '../run/open.ts'
+import { type OpenRun, specFileOf } from '../run/open.ts'
 import type { Preconditions } from '../run/preconditions.ts'
 import type { GlobReport } from '../spec/globs.ts'
 import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
@@ -119,7 +119,7 @@ async function filesOfBaseline(
   const listed = tree === base.tree ? null : await listTree(site, tree)
   if (!listed?.ok) return { tree: base.tree, paths, globs }
   const own = listed.value.map(({ path }) => path)
-  const areaOf = scopeOf(spec.scope, prefix)
+  const areaOf = scopeOf(spec.scope, prefix, specFileOf(run))
   const mutable = matchGlobs(spec.scope.mutable, prefix, own)
   const immutable = matchGlobs(spec.scope.immutable, prefix, own)
   const files = own.filter((path) => areaOf(path) === 'mutable')

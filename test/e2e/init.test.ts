@@ -168,6 +168,17 @@ test('globs of a spec in a sub-folder count from the root of the repository', as
   expect(await project.data('status')).toMatchObject({ run: 'run_0001', counts: { kept: 2, rejected: 1 } })
 })
 
+test('a candidate may change the spec of its run if that has another name, or the spec must be committed', async () => {
+  const project = makeProject()
+  const spec = specText({ scope: { mutable: ['**'], immutable: ['bench/**'] } })
+  project.repo.commit('a spec', { 'perf.yaml': spec })
+  project.repo.write({ 'perf.yaml': `${spec}\n` })
+  expect(await project.data('init', 'perf.yaml', '--no-canary')).toMatchObject({ run: 'run_0001' })
+  const attempt = await project.attempt({ ...ms(90), 'perf.yaml': spec.replace('Make', 'Do not make') })
+  expect(attempt).toMatchObject({ status: 'rejected', reason: 'out_of_scope' })
+  expect(attempt.message).toContain('perf.yaml')
+})
+
 test('--include-dirty touches the files, the index or their times, or measures the commit', async () => {
   const project = makeProject()
   project.repo.commit('more', { 'src/gone.txt': 'x\n', '.gitignore': 'ignored.txt\n' })

@@ -49,6 +49,12 @@ describe('the area of a path', () => {
       'mutable',
       'mutable',
     ])
+    const named = scopeOf(scope(['**']), 'a', 'a/perf.yaml')
+    expect(['a/perf.yaml', 'a/assay.yaml', 'a/b/perf.yaml'].map(named)).toEqual([
+      'immutable',
+      'immutable',
+      'mutable',
+    ])
   })
 
   test('a .gitattributes is mutable although no glob names it, or outside although one does', () => {
