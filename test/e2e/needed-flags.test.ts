@@ -30,6 +30,7 @@ test('help asks for a flag that a verb does without, or the refusal does not nam
     'new --message',
     'abort --reason',
     'prune --reason',
+    'pin --reason',
     'revoke --reason',
     'gate add --name',
     'gate add --command',
