@@ -60,13 +60,13 @@ export const jobLeases = (paths: RunPaths): string => join(paths.folder, 'jobs')
 /** What an engine said last of the jobs of a run: processes that wait for jobs share its answers. `engine`: names it. */
 export const jobsSeen = (paths: RunPaths, engine: string): string =>
   join(paths.folder, 'jobs', `seen-${engine}.json`)
-/** What both sides of a job see, where the spec names no other place. */
-export const jobFolder = (paths: RunPaths, experiment: string, attempt: number): string =>
-  join(attemptFolder(paths, experiment, attempt), 'job')
+/** What both sides of a job see, where the spec names no other place. `measured`: the folder of the attempt or confirmation. */
+export const jobFolder = (measured: string): string => join(measured, 'job')
 
-/** To which engine an attempt is handed, and from where: written before its engine is called. */
-export const handoverFile = (paths: RunPaths, experiment: string, attempt: number): string =>
-  join(attemptFolder(paths, experiment, attempt), 'handover.json')
+export type WhichJob = 'first' | 'held-out'
+/** To which engine an attempt or a confirmation is handed, and from where: written before its engine is called. */
+export const handoverFile = (measured: string, which: WhichJob): string =>
+  join(measured, which === 'first' ? 'handover.json' : 'handover-held-out.json')
 
 export const attemptFolder = (paths: RunPaths, experiment: string, attempt: number): string =>
   join(experimentFolder(paths, experiment), 'attempts', String(attempt))

@@ -125,7 +125,7 @@ export function claimant(folder: string): { process: ProcessIdentity; since: num
 /** Removes what a node needs to begin: it may hold values of variables, and takes space. What the job printed stays. */
 export function removeParcel(folder: string): void {
   const later = existsSync(folder) ? readdirSync(folder).filter((name) => /^best[.-]/.test(name)) : []
-  for (const name of [...later, 'artifacts', 'trees.bundle', 'parcel.json', 'environment.json'])
+  for (const name of [...later, 'artifacts', 'trees.bundle', 'parcel.json', 'environment.json', 'held-out'])
     rmSync(join(folder, name), { recursive: true, force: true })
 }
 

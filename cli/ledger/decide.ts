@@ -20,6 +20,7 @@ import {
   isSettled,
   lastAttempt,
   mergeOf,
+  pendingConfirmation,
   type State,
   undermined,
 } from './state.ts'
@@ -85,8 +86,13 @@ export function decide(state: State, event: DatedDraft): Refusal | null {
         allowed(state, event.experiment, 'confirm') ??
         (event.epoch !== undefined && event.epoch !== state.epoch
           ? raced('stale_epoch', 'a new epoch was opened while it was measured', 'confirm it again')
-          : null)
+          : null) ??
+        mayEndConfirmation(state, event)
       )
+    case 'confirmation_started':
+      return mayBeginConfirmation(state, event)
+    case 'confirmation_ended':
+      return mayEndConfirmation(state, event)
     case 'audited':
       return allowed(state, event.experiment, 'audit')
     case 'discarded':
@@ -326,17 +332,53 @@ function overCap(state: State, node: Experiment): Refusal | null {
 function mayRunJob(state: State, event: Of<'dispatched'> | Of<'placed'>): Refusal | null {
   const node = state.experiments.get(event.experiment)
   if (!node) return unknown(state, event.experiment)
+  const ended = mayEndConfirmation(state, event)
+  if (ended) return ended
   const attempt = attemptOf(node, event.attempt)
-  if (!attempt?.claim || attempt.judged)
+  if (event.confirmation === undefined && (!attempt?.claim || attempt.judged))
     return raced(
       'judged',
       `attempt ${event.attempt} of ${node.id} is not running`,
       next`${call('show', node.id)}`,
     )
-  const isNext = event.type === 'dispatched' ? !attempt.job : attempt.job && attempt.job.placed === null
+  const job = event.confirmation === undefined ? attempt?.job : pendingConfirmation(state, node.id)?.job
+  const isNext =
+    event.type === 'placed'
+      ? job && job.placed === null
+      : event.held_out
+        ? job && job.first === undefined
+        : !job
   return isNext
     ? null
     : raced('dispatched', 'a different command recorded this first', next`${call('wait', '--for', node.id)}`)
+}
+
+function mayBeginConfirmation(state: State, event: Of<'confirmation_started'>): Refusal | null {
+  const refused = allowed(state, event.experiment, 'confirm')
+  if (refused) return refused
+  if (event.epoch !== state.epoch)
+    return raced('stale_epoch', 'a new epoch was opened meanwhile', 'confirm it again')
+  return pendingConfirmation(state, event.experiment)
+    ? raced(
+        'confirming',
+        `a job confirms ${event.experiment} already`,
+        next`${call('confirm', event.experiment)}`,
+      )
+    : null
+}
+
+/** null as well for what no confirmation by a job is about. */
+function mayEndConfirmation(
+  state: State,
+  { experiment, confirmation }: { experiment: string; confirmation?: number | undefined },
+): Refusal | null {
+  return confirmation === undefined || pendingConfirmation(state, experiment)?.confirmation === confirmation
+    ? null
+    : raced(
+        'not_confirming',
+        `confirmation ${confirmation} of ${experiment} has ended`,
+        next`${call('confirm', experiment)}`,
+      )
 }
 
 function mayJudge(state: State, event: Of<'judged'>): Refusal | null {

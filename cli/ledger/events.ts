@@ -526,11 +526,18 @@ export interface Started extends Envelope {
   nonce?: string
 }
 
-/** Between claim and verdict, where an executor measures: a job was handed to its engine. The first one of an attempt counts. */
+/**
+ * Where an executor measures: a job was handed to its engine, between the claim of an attempt and its verdict, or between the two
+ * events of a confirmation. The first one counts.
+ */
 export interface Dispatched extends Envelope {
   type: 'dispatched'
   experiment: string
   attempt: number
+  /** The number of the confirmation that it measures; absent = the attempt. */
+  confirmation?: number
+  /** A second job of the attempt, which measures on held-out data: no other job gets them. */
+  held_out?: true
   executor: 'local' | 'slurm' | 'command'
   /** Of the attempt: a job is found by it. */
   job_key: string
@@ -549,6 +556,8 @@ export interface PlacedOnNode extends Envelope {
   type: 'placed'
   experiment: string
   attempt: number
+  /** As in `dispatched`. */
+  confirmation?: number
   /** Name of the machine. */
   node: string
   /** Where it is not the last one that was recorded. */
@@ -647,6 +656,34 @@ export interface Confirmed extends Envelope {
   nonce?: string
   /** As in `judged`. */
   machine?: Machine
+  /** The number of the confirmation, where a job measured it. */
+  confirmation?: number
+}
+
+/** A kept experiment is to be measured again by a job. A process that goes on after this one died finds the same job by it. */
+export interface ConfirmationStarted extends Envelope {
+  type: 'confirmation_started'
+  experiment: string
+  /** Of the kept attempt. */
+  attempt: number
+  /** That of its folder. */
+  confirmation: number
+  against: string
+  /** The number of the look at these two experiments, from 1. */
+  look: number
+  epoch: number
+  /** As in `started`, of this look. */
+  nonce: string
+  /** The idempotency key of the call that asked for it. */
+  asked?: string
+}
+
+/** A confirmation by a job came to no result. */
+export interface ConfirmationEnded extends Envelope {
+  type: 'confirmation_ended'
+  experiment: string
+  confirmation: number
+  why: string
 }
 
 /** 6: someone looked at a judged attempt. Evidence that the CLI checked revokes; an opinion flags. */
@@ -1161,6 +1198,8 @@ export type Event =
   | PlacedOnNode
   | Judged
   | Confirmed
+  | ConfirmationStarted
+  | ConfirmationEnded
   | Audited
   | Discarded
   | Pruned

@@ -38,6 +38,7 @@ import {
   lastingDoubt,
   lastJudged,
   nodeValue,
+  pendingConfirmation,
   type Round,
   type State,
   type Steer,
@@ -79,13 +80,25 @@ function apply(state: State, event: Event): void {
       return
     case 'dispatched':
     case 'placed':
-      followJob(nodeOf(state, event), event)
+      followJob(state, nodeOf(state, event), event)
       return
     case 'judged':
       judge(state, nodeOf(state, event), event)
       return
     case 'confirmed':
       confirm(state, nodeOf(state, event), event)
+      return
+    case 'confirmation_started': {
+      const { id: started, experiment, attempt, confirmation, against, look, epoch, nonce, asked } = event
+      state.confirming.push({
+        ...{ experiment, attempt, confirmation, against, look, epoch, nonce, started },
+        asked: asked ?? null,
+        job: null,
+      })
+      return
+    }
+    case 'confirmation_ended':
+      endConfirmation(state, event.experiment)
       return
     case 'audited':
       audit(state, nodeOf(state, event), event)
@@ -140,6 +153,7 @@ function apply(state: State, event: Event): void {
       forgetBest(state)
       state.judge.anchors = []
       state.trees = new Map()
+      state.confirming = []
       return
     case 'isolated':
       state.isolation = event
@@ -374,15 +388,17 @@ function claim(state: State, node: Experiment, event: Started): void {
   move(state, node, 'run')
 }
 
-function followJob(node: Experiment, event: Dispatched | PlacedOnNode): void {
-  const attempt = attemptOf(node, event.attempt)
+function followJob(state: State, node: Experiment, event: Dispatched | PlacedOnNode): void {
+  const attempt =
+    event.confirmation === undefined ? attemptOf(node, event.attempt) : pendingConfirmation(state, node.id)
   if (!attempt) return
   if (event.type === 'placed') {
     if (attempt.job) attempt.job.placed = { node: event.node, at: event.at }
     return
   }
   const { executor, job_key: key, job: id, folder, config, as_of, at } = event
-  attempt.job = { executor, key, id, folder, config, as_of, at, placed: null }
+  const first = attempt.job
+  attempt.job = { executor, key, id, folder, config, as_of, at, placed: null, ...(first && { first }) }
 }
 
 function judge(state: State, node: Experiment, event: Judged): void {
@@ -448,8 +464,13 @@ function count(state: State, node: Experiment, attempt: Attempt, event: Judged):
   if (state.driver.process === null && attempt.claim) state.activeMs += event.wall_ms
 }
 
+function endConfirmation(state: State, experiment: string): void {
+  state.confirming = state.confirming.filter((one) => one.experiment !== experiment)
+}
+
 function confirm(state: State, node: Experiment, event: Confirmed): void {
   attemptOf(node, event.attempt)?.confirmed.push(event)
+  if (event.confirmation !== undefined) endConfirmation(state, node.id)
   learnNoise(state, node, event)
   if (event.passed && node.lostTo === event.against) node.lostTo = null
   if (event.aside) return

@@ -37,6 +37,8 @@ const KNOWN: Record<EventType, true> = {
   placed: true,
   judged: true,
   confirmed: true,
+  confirmation_started: true,
+  confirmation_ended: true,
   audited: true,
   discarded: true,
   pruned: true,

@@ -10,6 +10,7 @@ import {
   type AttributionStarted,
   type Audited,
   type Configured,
+  type ConfirmationStarted,
   type Confirmed,
   type Conflicted,
   type Created,
@@ -46,13 +47,28 @@ export interface Claim extends Pick<Started, 'id' | 'owner' | 'at'> {
   nonce: string | null
 }
 
-/** What measures an attempt, where an executor does. */
+/** What measures an attempt or a confirmation, where an executor does. */
 export interface AttemptJob extends Pick<Dispatched, 'executor' | 'folder' | 'at' | 'config' | 'as_of'> {
   key: string
   /** What the engine calls it. */
   id: string
   /** null while it is queued, as far as was seen. */
   placed: { node: string; at: string } | null
+  /** This one measures on held-out data; what it measured before. */
+  first?: AttemptJob
+}
+
+/** A confirmation that a job measures, and that has no result yet. */
+export interface PendingConfirmation
+  extends Pick<
+    ConfirmationStarted,
+    'experiment' | 'attempt' | 'confirmation' | 'against' | 'look' | 'epoch' | 'nonce'
+  > {
+  /** The id of the event: what it began with is the state after it. */
+  started: string
+  asked: string | null
+  /** null: it was not handed over yet. */
+  job: AttemptJob | null
 }
 
 export interface Attempt {
@@ -238,6 +254,8 @@ export interface State {
   isolation: Isolated | null
   /** Attempts claimed, the baseline's apart. */
   claims: number
+  /** Confirmations by jobs that have no result: at most one of each experiment. */
+  confirming: PendingConfirmation[]
   /** Attempts that could not be judged, environment apart. */
   failures: number
   /** Identical failures in a row. */
@@ -349,6 +367,7 @@ export function emptyState(): State {
     machines: [],
     isolation: null,
     claims: 0,
+    confirming: [],
     failures: 0,
     streak: null,
     trees: new Map(),
@@ -799,3 +818,13 @@ export function undermined(
     }
   )
 }
+
+/** The confirmation of an experiment that has no result yet; null when there is none. */
+export const pendingConfirmation = (
+  { confirming }: Pick<State, 'confirming'>,
+  experiment: string,
+): PendingConfirmation | null => confirming.find((one) => one.experiment === experiment) ?? null
+
+/** How long it waited for a node, with the job before it; 0 where its start was not seen. */
+export const queuedMs = ({ at, placed, first }: AttemptJob): number =>
+  (placed ? Math.max(0, Date.parse(placed.at) - Date.parse(at)) : 0) + (first ? queuedMs(first) : 0)

@@ -238,62 +238,58 @@ export async function measureTest(
   const { node, started, test } = plan
   const folder = attributionFolder(run.paths, node.id, { attribution: started.attribution, test })
   const record = new Recorder(run, { experiment: node.id, folder }, { tells: false })
-  const found = await measureWithoutAttempt(
-    run,
-    { number: test, folder, about: node.id },
-    async ({ session, put }) => {
-      const choices = choicesOf(plan)
-      const rest = await put({ experiment: nameOfLeft(plan), ...left }, choices.place('parent'))
-      if (!rest.ok) return rest
-      const { setup, build } = rest.value.placed
-      const printed = setup || build ? tailOf(join(folder, setup ? 'setup.out' : 'build.out'), PRINTED) : ''
-      // What cannot be prepared says something only where the reference can, now and here.
-      const whole = await put({ experiment: node.id, ...reference }, choices.place('candidate'))
-      if (!whole.ok) return whole
-      const unprepared = preparationProblem(whole.value)
-      if (unprepared) return fail(unprepared)
-      const preparation: Preparation = {
-        setup,
-        build: build && { fault: build, parentToo: false },
-        seed: null,
-      }
-      record.decide({ is: 'prepared', preparation })
-      if (setup || build) session.leave(choices.place('parent'))
-      else if (sameOutputs(run, session.leased, [whole.value, rest.value], plan.paths))
-        return ok({ ...brokenBy('it builds to the same'), outcome: 'same' as const, output: '' })
-      const source = new TestSource({
-        session,
-        choices,
-        seats: { candidate: whole.value, parent: rest.value },
-        units: () => baselineSample(run),
-        lost: (message) => new RecordLost(unmeasured(plan, message).unmeasured),
-      })
-      const trial: Trial = {
-        run,
-        node,
-        plan: ONE_LOOK,
-        choices,
-        record,
-        source,
-        evidence: noEvidence(run, node),
-      }
-      const found = await answerTest(trial, plan, preparation)
-      const { paths, beside } = await session.tampered()
-      const { changed } = partBytecode(paths)
-      // Their samples prove nothing, so they are not used by a later process either.
-      const answer =
-        beside && changed.length > 0 ? { ...unmeasured(plan, changedBeside(changed)), again: true } : found
-      if ('unmeasured' in answer) {
-        if (answer.again) setAside(folder)
-        return fail(answer.unmeasured)
-      }
-      const [tampered] = changed
-      if (tampered !== undefined)
-        record.decide({ is: 'tampered', tampered: [tampered], beside: false, by: null })
-      const told = tampered === undefined ? answer : tamperedWith(answer, tampered)
-      return ok({ ...told, output: told.outcome === 'broken' ? printed || printedIn(folder, record) : '' })
-    },
-  )
+  const found = await measureWithoutAttempt(run, { folder, about: node.id }, async ({ session, put }) => {
+    const choices = choicesOf(plan)
+    const rest = await put({ experiment: nameOfLeft(plan), ...left }, choices.place('parent'))
+    if (!rest.ok) return rest
+    const { setup, build } = rest.value.placed
+    const printed = setup || build ? tailOf(join(folder, setup ? 'setup.out' : 'build.out'), PRINTED) : ''
+    // What cannot be prepared says something only where the reference can, now and here.
+    const whole = await put({ experiment: node.id, ...reference }, choices.place('candidate'))
+    if (!whole.ok) return whole
+    const unprepared = preparationProblem(whole.value)
+    if (unprepared) return fail(unprepared)
+    const preparation: Preparation = {
+      setup,
+      build: build && { fault: build, parentToo: false },
+      seed: null,
+    }
+    record.decide({ is: 'prepared', preparation })
+    if (setup || build) session.leave(choices.place('parent'))
+    else if (sameOutputs(run, session.leased, [whole.value, rest.value], plan.paths))
+      return ok({ ...brokenBy('it builds to the same'), outcome: 'same' as const, output: '' })
+    const source = new TestSource({
+      session,
+      choices,
+      seats: { candidate: whole.value, parent: rest.value },
+      units: () => baselineSample(run),
+      lost: (message) => new RecordLost(unmeasured(plan, message).unmeasured),
+    })
+    const trial: Trial = {
+      run,
+      node,
+      plan: ONE_LOOK,
+      choices,
+      record,
+      source,
+      evidence: noEvidence(run, node),
+    }
+    const found = await answerTest(trial, plan, preparation)
+    const { paths, beside } = await session.tampered()
+    const { changed } = partBytecode(paths)
+    // Their samples prove nothing, so they are not used by a later process either.
+    const answer =
+      beside && changed.length > 0 ? { ...unmeasured(plan, changedBeside(changed)), again: true } : found
+    if ('unmeasured' in answer) {
+      if (answer.again) setAside(folder)
+      return fail(answer.unmeasured)
+    }
+    const [tampered] = changed
+    if (tampered !== undefined)
+      record.decide({ is: 'tampered', tampered: [tampered], beside: false, by: null })
+    const told = tampered === undefined ? answer : tamperedWith(answer, tampered)
+    return ok({ ...told, output: told.outcome === 'broken' ? printed || printedIn(folder, record) : '' })
+  })
   if (!found.ok) return found
   const steps = stepsDigest(stepsFile(folder))
   return steps.ok ? ok({ ...found.value, steps: steps.value }) : steps

@@ -3,6 +3,7 @@
  * guards. This file has what differs: earlier looks, the rule for two samples, and the consequences of an answer.
  */
 
+import { join } from 'node:path'
 import { incomparable } from '../evaluate/comparable.ts'
 import { breakTie, compareDeterministic } from '../evaluate/compare.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
@@ -17,14 +18,16 @@ import {
 import { figure } from '../evaluate/figure.ts'
 import { regressions } from '../evaluate/protected.ts'
 import { summaryOfMetrics } from '../evaluate/summary.ts'
+import type { ExecutorConfig } from '../executor/config.ts'
 import type { Pinned } from '../git/store.ts'
 import { bestOf } from '../ledger/best.ts'
 import { refusedBy } from '../ledger/decide.ts'
 import type { Comparison, Confirmed, Sample, SampleFault, Side, Status } from '../ledger/events.ts'
 import { isOfMachine } from '../ledger/faults.ts'
-import { refusal } from '../ledger/ledger.ts'
+import { Ledger, refusal } from '../ledger/ledger.ts'
 import { distinctValues, isSameValue } from '../ledger/same-value.ts'
 import {
+  attemptOf,
   BASELINE,
   type Experiment,
   lastJudged,
@@ -32,25 +35,33 @@ import {
   lineageOf,
   nodeMetrics,
   nodeValue,
+  type PendingConfirmation,
   pathTo,
+  pendingConfirmation,
   type State,
 } from '../ledger/state.ts'
+import { acquireLease } from '../lock.ts'
 import { call, next } from '../next.ts'
 import { confirmsFolder } from '../paths.ts'
-import { fail, ok, type Result } from '../result.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
 import { differencesOf, machineAt, machineNow, newMachine } from '../run/machine.ts'
-import type { OpenRun, RunRecord } from '../run/open.ts'
-import { steadyBreakers } from './comparison.ts'
+import { liveSpec, type OpenRun, type RunRecord } from '../run/open.ts'
+import { modeOf, steadyBreakers } from './comparison.ts'
+import type { DecisionOf } from './decisions.ts'
+import { confirmationByJob, executorOfConfirmation, notForJobs } from './dispatch.ts'
 import { doubtOn, protectedPairsNeeded } from './guardrails.ts'
 import { openItemJudge } from './item-judge.ts'
 import { noEvidence, runGates } from './judge.ts'
 import { lengthObjection } from './judged-pairs.ts'
 import { faultOfOther, protectedPairs, runPairs, type StageAnswer } from './pairs.ts'
+import type { Confirmation } from './parcel.ts'
+import { choicesWithoutAttempt, drawNonce } from './random-choices.ts'
+import { lacking, RecordedSource } from './recorded-source.ts'
 import { baselineSample } from './samples.ts'
-import { nodeFor } from './seal.ts'
+import { nodeFor, storedSeal } from './seal.ts'
 import { interrupted } from './slot.ts'
 import { SlotSource } from './slot-source.ts'
-import { Recorder } from './steps.ts'
+import { Recorder, RecordLost } from './steps.ts'
 import { bytecodeDoubt, partBytecode } from './tamper.ts'
 import { addFault, type Plan, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
 import { changedBeside, changedByItself, changedByOther } from './verdict-event.ts'
@@ -253,10 +264,13 @@ interface Look extends ConfirmedPair {
   record: Recorder
 }
 
+/** Of `Planned`, what is measured. */
+type Looked = Pick<Planned, 'other' | 'kept' | 'look'> & { node: Experiment; folder: string }
+
 /** A problem when the machine, not the experiment, is at fault. */
 async function lookAgain(
   run: OpenRun,
-  { node, other, kept, look, folder }: Planned & { node: Experiment; folder: string },
+  { node, other, kept, look, folder }: Looked,
   { session, choices, put }: ExtraMeasurement,
 ): Promise<Result<ConfirmationResult>> {
   const own = await put({ experiment: node.id, ...kept }, choices.place('candidate'))
@@ -278,21 +292,76 @@ async function lookAgain(
   const plan: Plan = { look, endsEarly: false }
   const evidence = noEvidence(run, node)
   const trial: Trial = { run, node, plan, choices, record, source, evidence }
-  const found = await ask({ run, node, other, trial, record })
+  const at = { run, node, other, trial, record }
+  const found = await ask(at)
   if (!found.ok) return found
   const { paths, by, beside } = await source.tampered()
+  const tampered = { tampered: paths, beside, by }
+  record.decide({ is: 'tampered', ...tampered })
+  return weighed(at, found.value, tampered)
+}
+
+/** The same from the record of a look that a job took, by the state that the job began with. */
+async function lookFromRecord(
+  run: RunInTrial,
+  { node, other, look, folder }: Looked,
+  { recorder, nonce }: { recorder: OpenRun; nonce: string },
+): Promise<Result<ConfirmationResult>> {
+  const record = new Recorder(recorder, { experiment: node.id, folder }, { writes: false })
+  const trial: Trial = {
+    ...{ run, node, record },
+    plan: { look, endsEarly: false },
+    choices: choicesWithoutAttempt(nonce, node.id),
+    source: new RecordedSource({}, record),
+    evidence: noEvidence(run, node),
+  }
+  const at = { run, node, other, trial, record }
+  try {
+    const found = await ask(at)
+    if (!found.ok) return found
+    const tampered = record.decided('tampered').at(-1)
+    if (!tampered) return fail(lacking('its end').problem)
+    return weighed(at, found.value, tampered)
+  } catch (error) {
+    if (error instanceof RecordLost) return fail(error.problem)
+    throw error
+  }
+}
+
+/** What a job does for a confirmation. The answer is in the record that it leaves in `folder`. */
+export async function confirmOnNode(
+  run: OpenRun,
+  node: Experiment,
+  { against, look, nonce }: Confirmation,
+  folder: string,
+): Promise<Result<void>> {
+  const other = run.ledger.state.experiments.get(against)
+  const kept = judgedCommit(run, node.id)
+  if (!other || !kept) throw new Error('a parcel lacks what its job confirms')
+  const done = await measureWithoutAttempt(run, { folder, about: node.id, nonce }, (looking) =>
+    lookAgain(run, { node, other, kept, look, folder }, looking),
+  )
+  return done.ok ? ok(undefined) : done
+}
+
+/** With what the runs did to files. */
+function weighed(
+  { run, node, other, trial: { evidence } }: Look,
+  found: ConfirmationResult,
+  { tampered: paths, beside, by }: Omit<DecisionOf<'tampered'>, 'is'>,
+): Result<ConfirmationResult> {
   const { changed } = partBytecode(paths)
   if (changed.length > 0 && (beside || by !== null))
     return notMeasured(node.id, beside ? changedBeside(changed) : changedByOther(by ?? '', changed))
-  if (!found.value.passed) return found
+  if (!found.passed) return ok(found)
   if (changed.length > 0)
-    return ok(refuted({ run, node, other }, changedByItself(changed), found.value.samples ?? 0))
+    return ok(refuted({ run, node, other }, changedByItself(changed), found.samples ?? 0))
   const because = evidence.flaky[0] ?? bytecodeDoubt(run.ledger.state, node.id, paths, node.id)
-  return because === null ? found : ok(inDoubt(found.value, because))
+  return ok(because === null ? found : inDoubt(found, because))
 }
 
 async function ask(look: Look): Promise<Result<ConfirmationResult>> {
-  const { run, node, other, trial } = look
+  const { node, other, trial } = look
   if (!((await runGates(trial, 'before', other.id)) && (await runGates(trial, 'after', other.id)))) {
     const failing = trial.evidence.facts.gates.at(-1)
     if (failing?.fault && isOfMachine(failing.fault)) return notMeasured(node.id, failing.fault.message)
@@ -303,7 +372,7 @@ async function ask(look: Look): Promise<Result<ConfirmationResult>> {
       )
     return ok(refuted(look, `gate ${failing?.name} does not pass`, 0))
   }
-  return run.ledger.state.noise.mode === 'paired' ? inPairs(look, 0) : once(look)
+  return modeOf(trial) === 'paired' ? inPairs(look, 0) : once(look)
 }
 
 async function once(look: Look): Promise<Result<ConfirmationResult>> {
@@ -369,6 +438,9 @@ const told = ({ node }: Look, found: ConfirmationResult | CrowdObjection): Resul
     ? notMeasured(node.id, found.crowd, 'repeat the command when the machine is less busy')
     : ok(found)
 
+/** No pair has this number: the other half of the pair that failed may have been taken before it. */
+const ASKED_ALONE = 1_000_000
+
 /** A fault is the experiment's only if what it is compared with can be measured in this very slot after it. */
 async function faulty(look: Look): Promise<Result<ConfirmationResult>> {
   const { node, other, trial, record } = look
@@ -376,12 +448,7 @@ async function faulty(look: Look): Promise<Result<ConfirmationResult>> {
   const own = found('candidate')
   if (own && isOfMachine(own)) return notMeasured(node.id, own.message)
   if (own && !found('parent') && (await placeOther(trial, other.id))) {
-    // No pair has this number: the other half of the pair that failed may have been taken before it.
-    const { fault: theirs } = await sampleOnce(trial, {
-      stage: 'confirm',
-      pair: record.taken,
-      side: 'parent',
-    })
+    const { fault: theirs } = await sampleOnce(trial, { stage: 'confirm', pair: ASKED_ALONE, side: 'parent' })
     if (theirs) addFault(trial, theirs, 'parent')
   }
   const theirs = found('parent')
@@ -444,8 +511,10 @@ export async function confirm(
   if (earlier) return earlier
   const may = planned(run, node.value, against)
   if (!may.ok) return may
-  const { number, folder } = numberedFolder(confirmsFolder(run.paths, experiment))
-  return measureWithoutAttempt(run, { number, folder, about: experiment }, async (looking) => {
+  if (liveSpec(run).executor || pendingConfirmation(run.ledger.state, experiment))
+    return confirmByJob(run, node.value, { against, key })
+  const { folder } = numberedFolder(confirmsFolder(run.paths, experiment))
+  return measureWithoutAttempt(run, { folder, about: experiment }, async (looking) => {
     // Other commands may have looked while this one waited for the slot, and a look that failed raises the evidence that
     // this one needs. So the answer is recorded before the slot is released.
     const read = run.ledger.refresh()
@@ -463,15 +532,152 @@ export async function confirm(
   })
 }
 
+/**
+ * By jobs, one after the other: each look that did not pass raises the evidence that the next one needs. First the job that an
+ * earlier command began and did not wait for: if it is about the same, its answer is the answer.
+ */
+async function confirmByJob(
+  run: OpenRun,
+  node: Experiment,
+  { against, key }: { against: string | null; key: string | null },
+): Promise<Result<ConfirmAnswer>> {
+  const { signal, tell } = run
+  const lease = await acquireLease({
+    folder: join(confirmsFolder(run.paths, node.id), 'lease'),
+    capacity: 1,
+    ...{ signal, tell },
+  }).catch((error: unknown) => {
+    if (!signal.aborted) throw error
+    return null
+  })
+  if (lease === null) return fail(interrupted)
+  try {
+    for (;;) {
+      const read = run.ledger.refresh()
+      if (!read.ok) return read
+      const meanwhile = answered(run, node, key)
+      if (meanwhile) return meanwhile
+      const wanted = planned(run, node, against)
+      if (!wanted.ok) return wanted
+      const { executor } = liveSpec(run)
+      const unfit = executor ? notForJobs(run) : null
+      if (unfit) return fail(unfit)
+      const pending = pendingConfirmation(run.ledger.state, node.id)
+      if (!pending) {
+        if (!executor) break
+        const begun = beginConfirmation(run, node, wanted.value, key)
+        if (!begun.ok) return begun
+        continue
+      }
+      const isSame = pending.against === wanted.value.other.id
+      const isAsked = isSame && (pending.asked === null || key === null || pending.asked === key)
+      const home = homeOf(run, pending)
+      const config = executorOfConfirmation(run, home, pending)
+      const by = pending.asked ?? (isAsked ? key : null)
+      const answer = config
+        ? await endConfirmation(run, node, pending, { config, home, key: by })
+        : abandoned(run, pending, NOT_HANDED_OVER)
+      const isOver = pendingConfirmation(run.ledger.state, node.id)?.confirmation !== pending.confirmation
+      if ((isAsked && config) || !isOver || signal.aborted) return answer
+      run.tell({
+        type: 'log',
+        message: `the job that confirmed ${node.id} against ${pending.against} has ended, for a different command`,
+      })
+    }
+  } finally {
+    lease.release()
+  }
+  // The executor was removed, and no job is left.
+  return confirm(run, node.id, { against, key })
+}
+
+const NOT_HANDED_OVER = 'it was not handed to an engine before the section executor was removed'
+
+const homeOf = ({ paths }: OpenRun, { experiment, confirmation }: PendingConfirmation): string =>
+  join(confirmsFolder(paths, experiment), String(confirmation))
+
+function beginConfirmation(
+  run: OpenRun,
+  node: Experiment,
+  { other, look, epoch }: Planned,
+  key: string | null,
+): Result<unknown> {
+  const { number } = numberedFolder(confirmsFolder(run.paths, node.id))
+  return run.ledger.record<'confirmation_started'>(
+    {
+      type: 'confirmation_started',
+      experiment: node.id,
+      attempt: lastKept(node)?.attempt ?? 0,
+      confirmation: number,
+      against: other.id,
+      ...{ look, epoch },
+      nonce: drawNonce(run),
+      ...(key === null ? {} : { asked: key }),
+    },
+    run.clock(),
+  )
+}
+
+/** Waits for the job, and judges its record. What comes to no answer is recorded, so that nobody waits for it. */
+async function endConfirmation(
+  run: OpenRun,
+  now: Experiment,
+  pending: PendingConfirmation,
+  { config, home, key }: { config: ExecutorConfig; home: string; key: string | null },
+): Promise<Result<ConfirmAnswer>> {
+  const begun = Ledger.after(run.ledger.file, pending.started)
+  if (!begun.ok) return begun
+  const then: OpenRun = { ...run, ledger: begun.value }
+  const node = nodeFor(then, pending.experiment)
+  if (!node.ok) return node
+  const plan = planned(then, node.value, pending.against)
+  if (!plan.ok) return abandoned(run, pending, plan.problem.message)
+  const kept = attemptOf(node.value, pending.attempt)
+  if (!kept) throw new Error(`${now.id} is confirmed and was never sealed`)
+  const seal = await storedSeal(then, node.value, kept)
+  if (!seal.ok) return seal
+  const done = await confirmationByJob(run, { seal: seal.value, confirmation: pending, home, config })
+  if (!done.ok) return abandoned(run, pending, done.problem.message, done.problem)
+  const looked = { ...plan.value, look: pending.look, node: node.value, folder: home }
+  const { nonce, confirmation } = pending
+  const found = await lookFromRecord(then, looked, { recorder: run, nonce })
+  if (!found.ok) return abandoned(run, pending, found.problem.message, found.problem)
+  const read = run.ledger.refresh()
+  if (!read.ok) return read
+  const answer = remember(run, now, plan.value, { ...found.value, nonce, confirmation }, key)
+  return answer.ok ? answer : abandoned(run, pending, answer.problem.message, answer.problem)
+}
+
+/** Nobody waits for it any more. */
+function abandoned(
+  run: OpenRun,
+  { experiment, confirmation }: PendingConfirmation,
+  why: string,
+  problem?: Problem,
+): Result<never> {
+  const read = run.ledger.refresh()
+  if (!read.ok) return read
+  // A new epoch may have ended it.
+  if (pendingConfirmation(run.ledger.state, experiment)?.confirmation === confirmation) {
+    const ended = run.ledger.propose(
+      { type: 'confirmation_ended', experiment, confirmation, why: why.slice(0, 500) },
+      run.clock(),
+    )
+    if (!ended.ok) return ended
+  }
+  return problem ? fail(problem) : notMeasured(experiment, why)
+}
+
 function remember(
   run: OpenRun,
   node: Experiment,
   { other, aside, epoch, recordedValue }: Planned,
-  { message, ...answer }: ConfirmationResult & { nonce: string },
+  { message, ...answer }: ConfirmationResult & { nonce: string; confirmation?: number },
   key: string | null,
 ): Result<ConfirmAnswer> {
-  const attempt = lastKept(node)?.attempt ?? 0
   const { state } = run.ledger
+  const attempt = lastKept(node)?.attempt ?? 0
+  const isHere = answer.confirmation === undefined
   const recorded = run.ledger.record<'confirmed'>(
     {
       type: 'confirmed',
@@ -479,10 +685,11 @@ function remember(
       attempt,
       against: other.id,
       ...answer,
-      ...newMachine(state),
+      // That of a node is recorded when its job begins.
+      ...(isHere ? newMachine(state) : {}),
       ...(aside ? { aside: true as const } : {}),
       epoch,
-      message: `${message}${answer.passed ? '' : onOtherMachine(state, node)}`.slice(0, 500),
+      message: `${message}${answer.passed || !isHere ? '' : onOtherMachine(state, node)}`.slice(0, 500),
     },
     run.clock(),
     key,

@@ -3,7 +3,16 @@
  * record that the job left. What the engine says of the job makes no verdict.
  */
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { homedir, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -19,6 +28,7 @@ import {
 } from '../executor/job-folder.ts'
 import { openExecutor } from '../executor/open.ts'
 import { lookShared } from '../executor/shared-look.ts'
+import { refusedBy } from '../ledger/decide.ts'
 import type { Machine } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import {
@@ -27,6 +37,9 @@ import {
   attemptOf,
   BASELINE,
   type Experiment,
+  type PendingConfirmation,
+  pendingConfirmation,
+  queuedMs,
   undermined,
 } from '../ledger/state.ts'
 import { acquireLease, Waker } from '../lock.ts'
@@ -41,24 +54,30 @@ import {
   jobsSeen,
   stepsFile,
   stepsOfJob,
+  type WhichJob,
 } from '../paths.ts'
-import { fail, ok, type Problem, type Result } from '../result.ts'
+import { fail, ok, type Problem, type Result, unreachable } from '../result.ts'
+import { encryptFile, type JobSeal, sealForJob } from '../run/holdout.ts'
 import { differencesOf, isNewMachine } from '../run/machine.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import type { Artifacts } from './artifacts.ts'
+import { placeIfUnchanged } from './holdout.ts'
 import { noEvidence } from './judge.ts'
 import { noteBest, tellBest } from './later-best.ts'
-import { packParcel } from './parcel.ts'
+import { HELD_OUT, type HeldOutParcel, packParcel } from './parcel.ts'
 import { choicesOfAttempt } from './random-choices.ts'
 import { collectRecorded, recordHolds, whenMeasured } from './recompute.ts'
 import { RecordedSource } from './recorded-source.ts'
 import type { Seal } from './seal.ts'
-import { Recorder } from './steps.ts'
+import { interrupted } from './slot.ts'
+import { Recorder, RecordLost } from './steps.ts'
 import { ATTEMPT, type Evidence, must, orphanedBy, type Trial } from './trial.ts'
 
 /** What a node answers beside its record. */
 export interface NodeAnswer {
   artifacts: Artifacts
+  /** What is missing: the measurement on held-out data, which a job of its own gets. */
+  heldOut?: { paired: boolean }
 }
 
 /** What a node writes when it begins. */
@@ -81,34 +100,66 @@ const RESULT_MS = 500
 const LOOK_MS = { first: 500, most: 15_000, factor: 1.5 }
 
 /** Why a run cannot be measured by jobs; null when it can. */
-export function notForJobs({ spec, started }: Pick<OpenRun, 'spec' | 'started'>): Problem | null {
-  const what =
-    spec.judge !== undefined
-      ? 'a model judges its answers (judge), and the judge is called beside the samples'
-      : started.holdout !== undefined
-        ? 'it has held-out data, which Assay does not send to other machines'
-        : null
-  return what === null
-    ? null
-    : {
-        kind: 'refused',
-        code: 'not_for_jobs',
-        message: `this run cannot be measured by jobs of an executor: ${what}`,
-        hint: 'remove the section executor: then it is measured in a slot of this machine',
-      }
+export function notForJobs({ spec }: Pick<OpenRun, 'spec'>): Problem | null {
+  if (spec.judge === undefined) return null
+  return {
+    kind: 'refused',
+    code: 'not_for_jobs',
+    message:
+      'this run cannot be measured by jobs of an executor: a model judges its answers (judge), and the judge is called beside the samples',
+    hint: 'remove the section executor: then it is measured in a slot of this machine',
+  }
 }
 
-/** One attempt from its claim to its evidence. */
+/** What a job measures, from its claim to what the job left. */
 interface Dispatch {
   run: OpenRun
   node: Experiment
   seal: Seal
-  record: Recorder
+  /** null = the attempt of the seal. */
+  confirmation: PendingConfirmation | null
+  /** The second job of the attempt, which measures on held-out data: what the first one left. `true`: its engine was called before. */
+  heldOut: Omit<HeldOutParcel, 'seal'> | true | null
+  /** Where the record belongs on this machine. */
+  home: string
   config: ExecutorConfig
   executor: Executor
   key: string
   folder: string
 }
+
+/** What came of it. */
+type Followed =
+  | { is: 'result'; result: JobResult<NodeAnswer> }
+  /** The machine is at fault. */
+  | { is: 'lost'; why: string }
+  /** Nobody waits any more; the job is cancelled. */
+  | { is: 'given up' }
+  /** What the candidate is built on was revoked; the job is cancelled. */
+  | { is: 'orphaned' }
+
+/** The job of an attempt, or of a confirmation; null before it is handed over. */
+function jobOf({ run, node, seal, confirmation, heldOut }: Dispatch): AttemptJob | null {
+  if (confirmation) return pendingConfirmation(run.ledger.state, node.id)?.job ?? null
+  const job = attemptOf(node, seal.attempt)?.job ?? null
+  if (heldOut === null) return job?.first ?? job
+  return job?.first ? job : null
+}
+
+/** Of events about the job. */
+const aboutJob = ({ node, seal, confirmation }: Dispatch) => ({
+  experiment: node.id,
+  attempt: seal.attempt,
+  ...(confirmation && { confirmation: confirmation.confirmation }),
+})
+
+/** For messages. */
+const nameOf = ({ node, confirmation, heldOut }: Dispatch): string =>
+  confirmation
+    ? `the confirmation of ${node.id}`
+    : heldOut === null
+      ? node.id
+      : `${node.id} on the held-out data`
 
 /** What is written before an engine is called: a process that dies then leaves its job to the next one. */
 interface Handover {
@@ -120,14 +171,16 @@ interface Handover {
   as_of: string
 }
 
-/** null when no engine was called for the attempt. */
-function readHandover(run: OpenRun, experiment: string, attempt: number): Handover | null {
+/** null when no engine was called. `home`: the folder of the attempt or confirmation. */
+function readHandover(home: string, which: WhichJob = 'first'): Handover | null {
   try {
-    return JSON.parse(readFileSync(handoverFile(run.paths, experiment, attempt), 'utf8')) as Handover
+    return JSON.parse(readFileSync(handoverFile(home, which), 'utf8')) as Handover
   } catch {
     return null
   }
 }
+
+const whichOf = ({ heldOut }: Dispatch): WhichJob => (heldOut === null ? 'first' : 'held-out')
 
 /** What measures an attempt: once its engine was called, that engine, whatever the spec says now; undefined = a slot. */
 export const executorOf = (
@@ -136,8 +189,16 @@ export const executorOf = (
   attempt: Attempt | null | undefined,
 ): ExecutorConfig | undefined =>
   (attempt?.job?.config as ExecutorConfig | undefined) ??
-  (attempt ? readHandover(run, experiment, attempt.attempt)?.config : undefined) ??
+  (attempt ? readHandover(attemptFolder(run.paths, experiment, attempt.attempt))?.config : undefined) ??
   liveSpec(run).executor
+
+/** The same of a confirmation, whose folder is `home`. */
+export const executorOfConfirmation = (
+  run: OpenRun,
+  home: string,
+  { job }: PendingConfirmation,
+): ExecutorConfig | undefined =>
+  (job?.config as ExecutorConfig | undefined) ?? readHandover(home)?.config ?? liveSpec(run).executor
 
 /** As `collectEvidence`, by a job. */
 export async function collectByJob(
@@ -148,11 +209,118 @@ export async function collectByJob(
 ): Promise<Result<Evidence>> {
   const attempt = attemptOf(node, seal.attempt)
   if (!attempt?.claim) throw new Error(`attempt ${seal.attempt} of ${node.id} is measured and has no claim`)
-  const key = keyOf(run, node, attempt)
+  const { job, claim } = attempt
+  const key = keyOf(run.started.id, node.id, attempt.attempt, claim.nonce ?? '')
   const executor = openExecutor({ env: run.env, config })
-  const handover = attempt.job ? null : readHandover(run, node.id, seal.attempt)
-  const folder = attempt.job?.folder ?? handover?.folder ?? folderOf(run, node, seal, key, config)
-  const at: Dispatch = { run, node, seal, record, config, executor, key, folder }
+  const home = attemptFolder(run.paths, node.id, seal.attempt)
+  const folder =
+    (job?.first ?? job)?.folder ?? readHandover(home)?.folder ?? folderOf(run, jobFolder(home), key, config)
+  const at: Dispatch = {
+    ...{ run, node, seal, confirmation: null, heldOut: null, home },
+    ...{ config, executor, key, folder },
+  }
+  const known = readHandover(home, 'held-out')
+  let heldOut: Dispatch['heldOut'] = known ? true : null
+  if (heldOut === null) {
+    const followed = await handOver(at)
+    if (!followed.ok) return followed
+    heldOut = await missingIn(at, record, followed.value)
+    if (heldOut === null) return evidenceOf(at, record, followed.value)
+  }
+  const last = keyOf(run.started.id, node.id, attempt.attempt, claim.nonce ?? '', 'held-out')
+  const second: Dispatch = {
+    ...{ ...at, heldOut, key: last },
+    folder: known?.folder ?? folderOf(run, `${jobFolder(home)}-held-out`, last, config),
+  }
+  const followed = await handOver(second)
+  return followed.ok ? evidenceOf(second, record, followed.value) : followed
+}
+
+/**
+ * What a second job needs to measure on held-out data: what the first one left is copied then. null = none is needed, or the
+ * data cannot be used, which the record says.
+ */
+async function missingIn(
+  at: Dispatch,
+  record: Recorder,
+  followed: Followed,
+): Promise<Omit<HeldOutParcel, 'seal'> | null> {
+  const { run, folder } = at
+  if (followed.is !== 'result' || !followed.result.outcome.ok) return null
+  const { artifacts, heldOut } = followed.result.outcome.answer
+  const { holdout } = run.started
+  // What its result says is wrong with the record is told where it is judged.
+  if (!heldOut || !holdout || bringRecord(at, followed.result) !== null) return null
+  bringMade(at)
+  tidy(folder)
+  const found = await placeIfUnchanged(run.env, holdout)
+  if ('place' in found) return { ...heldOut, artifacts }
+  record.decide({ is: 'gone', gone: found.gone })
+  return null
+}
+
+/**
+ * A confirmation by a job: its record is in `home` then. The node gets the run as it was when the confirmation began. Problem
+ * `interrupted` when nobody waits any more.
+ */
+export async function confirmationByJob(
+  run: OpenRun,
+  {
+    seal,
+    confirmation,
+    home,
+    config,
+  }: Pick<Dispatch, 'seal' | 'home' | 'config'> & { confirmation: PendingConfirmation },
+): Promise<Result<void>> {
+  const { experiment, attempt, nonce, job } = confirmation
+  const node = run.ledger.state.experiments.get(experiment)
+  if (!node) throw new Error(`${experiment} is confirmed and unknown`)
+  const key = keyOf(run.started.id, experiment, attempt, nonce, 'confirmation')
+  const executor = openExecutor({ env: run.env, config })
+  const folder = job?.folder ?? readHandover(home)?.folder ?? folderOf(run, jobFolder(home), key, config)
+  const at: Dispatch = {
+    ...{ run, node, seal, confirmation, heldOut: null, home },
+    ...{ config, executor, key, folder },
+  }
+  const followed = await handOver(at).catch((error: unknown) => {
+    if (error instanceof RecordLost) return fail(error.problem)
+    throw error
+  })
+  if (!followed.ok) return followed
+  const came = followed.value
+  if (came.is === 'given up' || came.is === 'orphaned')
+    return fail(run.signal.aborted ? interrupted : overtaken(experiment))
+  const why = came.is === 'lost' ? came.why : whyNoRecord(at, came.result)
+  tidy(folder)
+  if (came.is === 'result' && !came.result.outcome.ok && why === null)
+    return fail(came.result.outcome.problem)
+  return why === null ? ok(undefined) : fail(lostConfirmation(experiment, why))
+}
+
+/** The node says itself what it could not measure; but to be interrupted there is not to be interrupted here. */
+function whyNoRecord(at: Dispatch, result: JobResult<NodeAnswer>): string | null {
+  const { outcome } = result
+  if (outcome.ok) return bringRecord(at, result)
+  const { kind, message, hint } = outcome.problem
+  return kind === 'interrupted' ? `${message}; ${hint}` : null
+}
+
+const overtaken = (experiment: string): Problem => ({
+  kind: 'refused',
+  code: 'overtaken',
+  message: `the job that confirmed ${experiment} was cancelled: a new epoch was opened meanwhile, or its status changed`,
+  hint: next`nothing was recorded; see ${call('show', experiment)}, then confirm it again if it is kept`,
+})
+
+const lostConfirmation = (experiment: string, why: string): Problem => ({
+  kind: 'failed',
+  code: 'not_measured',
+  message: `${experiment} could not be measured: ${why}`,
+  hint: 'nothing was recorded; remove the cause, then confirm the experiment again',
+})
+
+async function handOver(at: Dispatch): Promise<Result<Followed>> {
+  const { run, config, home } = at
   let release = () => {}
   try {
     const lease = await acquireLease({
@@ -162,31 +330,26 @@ export async function collectByJob(
       signal: run.signal,
     })
     release = lease.release
-    const job = attempt.job ?? (await dispatch(at, handover))
-    if ('seed' in job) return ok(await lost(at, job.seed))
+    const job = jobOf(at) ?? (await dispatch(at, readHandover(home, whichOf(at))))
+    if ('seed' in job) return ok({ is: 'lost', why: job.seed })
     return await follow(at, job)
   } catch (error) {
     if (!run.signal.aborted) throw error
-    return ok(interruptedEvidence(at))
+    withdrawJob(at.folder)
+    removeParcel(at.folder)
+    return ok({ is: 'given up' })
   } finally {
     release()
   }
 }
 
-/** The same for the same attempt, also after a restart; different for all others. */
-function keyOf({ started }: OpenRun, { id }: Experiment, { attempt, claim }: Attempt): string {
-  const about = JSON.stringify([started.id, id, attempt, claim?.nonce ?? ''])
-  return `assay-${createHash('sha256').update(about).digest('hex').slice(0, 16)}`
+/** The same for the same attempt or confirmation, also after a restart; different for all others. */
+function keyOf(...about: (string | number)[]): string {
+  return `assay-${createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 16)}`
 }
 
-function folderOf(
-  run: OpenRun,
-  node: Experiment,
-  seal: Seal,
-  key: string,
-  { folder }: ExecutorConfig,
-): string {
-  if (folder === null) return jobFolder(run.paths, node.id, seal.attempt)
+function folderOf(run: OpenRun, own: string, key: string, { folder }: ExecutorConfig): string {
+  if (folder === null) return own
   const home = run.env.HOME || homedir()
   const top = folder.startsWith('~/') ? join(home, folder.slice(2)) : resolve(run.started.checkout, folder)
   return join(top, key)
@@ -203,7 +366,7 @@ const placeOf = ({ site, started }: OpenRun): string =>
 
 /** `seed`: why the engine refused the job. */
 async function dispatch(at: Dispatch, known: Handover | null): Promise<AttemptJob | { seed: string }> {
-  const { run, node, seal, config, executor, key, folder } = at
+  const { run, config, executor, key, folder } = at
   const { as_of } = known ?? (await prepare(at))
   const seconds = Math.ceil(config.limitMs / 1000)
   const submitted = await untilAnswered(at, () =>
@@ -217,8 +380,8 @@ async function dispatch(at: Dispatch, known: Handover | null): Promise<AttemptJo
     run.ledger.record<'dispatched'>(
       {
         type: 'dispatched',
-        experiment: node.id,
-        attempt: seal.attempt,
+        ...aboutJob(at),
+        ...(at.heldOut === null ? {} : { held_out: true as const }),
         executor: config.kind,
         job_key: key,
         job: submitted.value,
@@ -229,29 +392,57 @@ async function dispatch(at: Dispatch, known: Handover | null): Promise<AttemptJo
       run.clock(),
     ),
   )
-  const job = attemptOf(node, seal.attempt)?.job
-  if (!job) throw new Error(`${node.id} was dispatched and has no job`)
-  run.tell({ type: 'log', message: `${node.id}: handed to ${config.kind} as job ${shortJob(job)}` })
+  const job = jobOf(at)
+  if (!job) throw new Error(`${nameOf(at)} was dispatched and has no job`)
+  run.tell({ type: 'log', message: `${nameOf(at)}: handed to ${config.kind} as job ${shortJob(job)}` })
   return job
 }
 
-async function prepare({ run, node, seal, config, key, folder }: Dispatch): Promise<Handover> {
+async function prepare(at: Dispatch): Promise<Handover> {
+  const { run, node, seal, confirmation, heldOut, home, config, key, folder } = at
   must(makeFolder(folder, config))
-  const as_of = run.ledger.last
+  const first = heldOut === null ? null : attemptOf(node, seal.attempt)?.job
+  const as_of = first?.as_of ?? confirmation?.started ?? run.ledger.last
   if (as_of === null)
     throw new Error(`attempt ${seal.attempt} of ${node.id} was claimed, and no event was read`)
   // Other lanes record while the parcel is packed.
   const ledger = must(Ledger.after(run.ledger.file, as_of))
   const slots = config.kind === 'local' ? run.spec.measure.slots : config.cores === 'node' ? 1 : config.jobs
   const then = ledger.state.experiments.get(node.id) ?? node
-  must(await packParcel({ ...run, ledger }, then, seal, { key, folder, place: placeOf(run), slots }))
-  noteBest(folder, ledger.state)
+  const sealed = heldOut === null || heldOut === true ? null : { ...heldOut, seal: await sendHeldOut(at) }
+  const how = { key, folder, place: placeOf(run), slots, confirmation, heldOut: sealed }
+  must(await packParcel({ ...run, ledger }, then, seal, how))
+  if (hearsOfBest(at)) noteBest(folder, ledger.state)
   const script = join(folder, 'job.sh')
   writeFileSync(`${script}.new`, scriptOf(run, folder), { mode: 0o700 })
   renameSync(`${script}.new`, script)
   const handover: Handover = { v: 1, key, folder, config, as_of }
-  writeWhole(handoverFile(run.paths, node.id, seal.attempt), JSON.stringify(handover))
+  writeWhole(handoverFile(home, whichOf(at)), JSON.stringify(handover))
   return handover
+}
+
+/** Only a candidate that may become the best is compared with it. */
+const hearsOfBest = ({ confirmation, heldOut }: Dispatch): boolean =>
+  confirmation === null && heldOut === null
+
+/** The key is of this job alone. */
+async function sendHeldOut({ run, key, home, folder }: Dispatch): Promise<JobSeal> {
+  const { holdout } = run.started
+  const found = holdout && (await placeIfUnchanged(run.env, holdout))
+  if (!found || 'gone' in found) throw new RecordLost(changedMeanwhile)
+  const seal = sealForJob(run.env, key)
+  await encryptFile(seal, found.place, join(folder, HELD_OUT))
+  // The node goes on with what the first job recorded.
+  mkdirSync(join(folder, NODE_RECORD))
+  copyFileSync(stepsFile(home), stepsFile(join(folder, NODE_RECORD)))
+  return seal
+}
+
+const changedMeanwhile: Problem = {
+  kind: 'refused',
+  code: 'holdout_changed',
+  message: 'the held-out data changed while they were packed for a job',
+  hint: 'put the file back as it was at assay init; then repeat the command, which goes on with this attempt',
 }
 
 function makeFolder(folder: string, config: ExecutorConfig): Result<void> {
@@ -265,7 +456,7 @@ function makeFolder(folder: string, config: ExecutorConfig): Result<void> {
       kind: 'refused',
       code: 'executor_folder',
       message: `executor.folder: the folder of the job cannot be made: ${(error as Error).message}`,
-      hint: next`name a folder that can be written: ${call('config set', 'executor.folder', 'FOLDER', '--reason', 'TEXT')}; then run the experiment again, which goes on with this attempt`,
+      hint: next`name a folder that can be written: ${call('config set', 'executor.folder', 'FOLDER', '--reason', 'TEXT')}; then repeat the command`,
     })
   }
 }
@@ -297,7 +488,7 @@ async function untilAnswered<T>({ run }: Dispatch, ask: () => Promise<Result<T>>
 
 // ---------------------------------------------------------------- waiting for it
 
-async function follow(at: Dispatch, job: AttemptJob): Promise<Result<Evidence>> {
+async function follow(at: Dispatch, job: AttemptJob): Promise<Result<Followed>> {
   const { run, node, seal, executor, folder } = at
   const waker = new Waker(folder)
   let endedAt: number | null = null
@@ -311,12 +502,15 @@ async function follow(at: Dispatch, job: AttemptJob): Promise<Result<Evidence>> 
       const result = readResult<NodeAnswer>(folder, { key: at.key, attempt: seal.attempt })
       notePlace(at)
       mirror(at)
-      if (result) return await collected(at, result)
+      if (result) return ok({ is: 'result', result })
       const read = run.ledger.refresh()
       if (!read.ok) return read
-      if (run.signal.aborted || attemptOf(node, seal.attempt)?.judged) return ok(await givenUp(at, job))
-      if (undermined(run.ledger.state, node)) return ok(await orphaned(at, job))
-      const best = await tellBest(run, at)
+      const end = run.signal.aborted ? 'given up' : needless(at)
+      if (end !== null) {
+        await endJob(at, job)
+        return ok({ is: end })
+      }
+      const best = hearsOfBest(at) ? await tellBest(run, at) : ok(null)
       if (!best.ok) return best
       if (best.value !== null)
         run.tell({ type: 'log', message: `${node.id}: told its job that ${best.value} is the best now` })
@@ -333,7 +527,7 @@ async function follow(at: Dispatch, job: AttemptJob): Promise<Result<Evidence>> 
         const isOver = seen.state === 'ended' || absent >= ABSENT
         if (!isOver && seen.state !== 'unknown' && seen.state !== 'absent') endedAt = null
         if (isOver) endedAt ??= run.clock().getTime()
-        const what = waitingFor(node, job, seen)
+        const what = waitingFor(at, job, seen)
         if (what !== told) run.tell({ type: 'waiting', what })
         told = what
       }
@@ -341,18 +535,28 @@ async function follow(at: Dispatch, job: AttemptJob): Promise<Result<Evidence>> 
         // An engine may say wrongly that a job is over. Of one that is over, its answer does not matter.
         withdrawJob(folder)
         await executor.cancel(job.id)
-        return ok(await lost(at, endedWithout(job, how)))
+        return ok({ is: 'lost', why: endedWithout(job, how) })
       }
       await waker.next(RESULT_MS, run.signal)
     }
   } finally {
     waker.close()
-    rmSync(stepsOfJob(at.record.folder), { force: true })
+    rmSync(stepsOfJob(at.home), { force: true })
   }
 }
 
-function waitingFor({ id }: Experiment, job: AttemptJob, seen: JobSeen): string {
-  const name = `job ${shortJob(job)} of ${id}`
+/** Why its result is of no use any more. */
+function needless({ run: { ledger }, node, seal, confirmation }: Dispatch): 'given up' | 'orphaned' | null {
+  if (confirmation) {
+    const isOpen = pendingConfirmation(ledger.state, node.id)?.confirmation === confirmation.confirmation
+    return isOpen && refusedBy(node, 'confirm') === null ? null : 'given up'
+  }
+  if (attemptOf(node, seal.attempt)?.judged) return 'given up'
+  return undermined(ledger.state, node) ? 'orphaned' : null
+}
+
+function waitingFor(at: Dispatch, job: AttemptJob, seen: JobSeen): string {
+  const name = `job ${shortJob(job)} of ${nameOf(at)}`
   switch (seen.state) {
     case 'queued':
       return `${name}, which is queued${seen.why === null ? '' : ` (${seen.why})`}`
@@ -379,9 +583,9 @@ const endedWithout = (job: AttemptJob, how: HowEnded | null): string =>
   `job ${shortJob(job)} left no result: ${how === null ? 'the engine does not know it any more' : HOW[how]}; what it printed is in ${join(job.folder, 'job.out')}`
 
 /** The node writes its name when it begins, which is earlier and more certain than what the engine says. */
-function notePlace({ run, node, seal, folder }: Dispatch): void {
-  const attempt = attemptOf(node, seal.attempt)
-  if (!attempt?.job || attempt.job.placed !== null) return
+function notePlace(at: Dispatch): void {
+  const { run, node, folder } = at
+  if (jobOf(at)?.placed !== null) return
   const note = readNote(join(folder, NODE_NOTE))
   if (note === null) return
   const known = run.ledger.state.machines.at(-1)?.machine
@@ -391,15 +595,14 @@ function notePlace({ run, node, seal, folder }: Dispatch): void {
   const recorded = run.ledger.propose(
     {
       type: 'placed',
-      experiment: node.id,
-      attempt: seal.attempt,
+      ...aboutJob(at),
       node: note.node,
       ...(isNew ? { machine: note.machine } : {}),
     },
     run.clock(),
   )
   must(recorded)
-  run.tell({ type: 'log', message: `${node.id}: measured on ${note.node}` })
+  run.tell({ type: 'log', message: `${nameOf(at)}: measured on ${note.node}` })
   if (different !== null && node.id !== BASELINE)
     run.tell({
       type: 'warning',
@@ -416,8 +619,8 @@ function readNote(file: string): NodeNote | null {
 }
 
 /** Shows the record so far to those who look. Not in the place of the record: what is there counts as measured. */
-function mirror({ record, folder }: Dispatch): void {
-  const to = stepsOfJob(record.folder)
+function mirror({ home, folder }: Dispatch): void {
+  const to = stepsOfJob(home)
   const from = stepsFile(join(folder, NODE_RECORD))
   const bytes = existsSync(from) ? readFileSync(from) : null
   const whole = bytes?.subarray(0, bytes.lastIndexOf(10) + 1)
@@ -429,21 +632,45 @@ function mirror({ record, folder }: Dispatch): void {
 
 // ---------------------------------------------------------------- what came of it
 
-/** Copies what the job left, and judges the record as if it were computed again. */
-async function collected(at: Dispatch, result: JobResult<NodeAnswer>): Promise<Result<Evidence>> {
-  const { run, node, seal, folder } = at
-  const { outcome, steps } = result
-  if (!outcome.ok) return ok(await lost(at, `${outcome.problem.message}; ${outcome.problem.hint}`))
+/** Copies the record that the job left. Why it does not count; null when it does. */
+function bringRecord({ folder, home }: Dispatch, { steps }: JobResult): string | null {
   const from = join(folder, NODE_RECORD)
-  const to = attemptFolder(run.paths, node.id, seal.attempt)
-  // A process that died after it had collected the record has left it in the attempt.
+  // A process that died after it had collected the record has left it there.
   const isHere = !existsSync(from)
-  if (!recordHolds(stepsFile(isHere ? to : from), steps))
-    return ok(await lost(at, `the record in ${from} is not the one that the result of its job names`))
-  bringBack(from, to)
-  bringBack(join(folder, NODE_ARTIFACTS), artifactsFolder(run.paths, node.id))
-  if (node.id === BASELINE) bringBack(join(folder, NODE_HABITS), habitsFile(run.paths))
-  const record = new Recorder(run, { experiment: node.id, folder: to }, { tells: false })
+  if (!recordHolds(stepsFile(isHere ? home : from), steps))
+    return `the record in ${from} is not the one that the result of its job names`
+  bringBack(from, home)
+  return null
+}
+
+async function evidenceOf(at: Dispatch, record: Recorder, followed: Followed): Promise<Result<Evidence>> {
+  switch (followed.is) {
+    case 'result':
+      return collected(at, record, followed.result)
+    case 'lost':
+      return ok(lost(at, record, followed.why))
+    case 'given up':
+      return ok(whereMeasured(at, interruptedEvidence(at)))
+    case 'orphaned':
+      return ok(orphaned(at, record))
+    default:
+      return unreachable(followed)
+  }
+}
+
+/** Judges the record as if it were computed again. */
+async function collected(
+  at: Dispatch,
+  before: Recorder,
+  result: JobResult<NodeAnswer>,
+): Promise<Result<Evidence>> {
+  const { run, node, seal, folder, home } = at
+  const { outcome } = result
+  if (!outcome.ok) return ok(lost(at, before, `${outcome.problem.message}; ${outcome.problem.hint}`))
+  const why = bringRecord(at, result)
+  if (why !== null) return ok(lost(at, before, why))
+  bringMade(at)
+  const record = new Recorder(run, { experiment: node.id, folder: home }, { tells: false })
   const then = asMeasured(at)
   const evidence = noEvidence(then.run, then.node)
   const trial: Trial = {
@@ -464,6 +691,11 @@ function asMeasured({ run, node, seal }: Dispatch): Pick<Trial, 'run' | 'node'> 
   return attempt ? must(whenMeasured({ run, node }, run.ledger.file, attempt)) : { run, node }
 }
 
+function bringMade({ run, node, folder }: Dispatch): void {
+  bringBack(join(folder, NODE_ARTIFACTS), artifactsFolder(run.paths, node.id))
+  if (node.id === BASELINE) bringBack(join(folder, NODE_HABITS), habitsFile(run.paths))
+}
+
 function bringBack(from: string, to: string): void {
   if (existsSync(from))
     cpSync(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
@@ -476,15 +708,14 @@ function tidy(folder: string): void {
     rmSync(join(folder, name), { recursive: true, force: true })
 }
 
-function whereMeasured({ node, seal }: Dispatch, evidence: Evidence): Evidence {
-  const job = attemptOf(node, seal.attempt)?.job
-  const queuedMs = job?.placed ? Math.max(0, Date.parse(job.placed.at) - Date.parse(job.at)) : 0
-  return { ...evidence, elsewhere: { queuedMs } }
+function whereMeasured(at: Dispatch, evidence: Evidence): Evidence {
+  const job = jobOf(at)
+  return { ...evidence, elsewhere: { queuedMs: job ? queuedMs(job) : 0 } }
 }
 
 /** The machine is at fault, never the candidate. In the form of a record, so that the verdict can be computed again. */
-async function lost(at: Dispatch, why: string): Promise<Evidence> {
-  const { record, folder } = at
+function lost(at: Dispatch, record: Recorder, why: string): Evidence {
+  const { folder } = at
   const seed = { reason: 'environment' as const, message: why.slice(0, 400) }
   record.decide({ is: 'prepared', preparation: { setup: null, build: null, seed } })
   const then = asMeasured(at)
@@ -494,8 +725,7 @@ async function lost(at: Dispatch, why: string): Promise<Evidence> {
   return whereMeasured(at, evidence)
 }
 
-function interruptedEvidence({ run, node, folder }: Dispatch): Evidence {
-  withdrawJob(folder)
+function interruptedEvidence({ run, node }: Dispatch): Evidence {
   const evidence = noEvidence(run, node)
   evidence.facts.faults.push({
     side: 'candidate',
@@ -504,15 +734,8 @@ function interruptedEvidence({ run, node, folder }: Dispatch): Evidence {
   return evidence
 }
 
-/** Nobody waits for the result any more. */
-async function givenUp(at: Dispatch, job: AttemptJob): Promise<Evidence> {
-  await endJob(at, job)
-  return whereMeasured(at, interruptedEvidence(at))
-}
-
-async function orphaned(at: Dispatch, job: AttemptJob): Promise<Evidence> {
-  const { run, node, record } = at
-  await endJob(at, job)
+function orphaned(at: Dispatch, record: Recorder): Evidence {
+  const { run, node } = at
   const dependency = orphanedBy({ run, node, record })
   record.decide({ is: 'prepared', preparation: { setup: null, build: null, seed: null } })
   const then = asMeasured(at)
@@ -538,12 +761,16 @@ export async function cancelJobOf(
   experiment: string,
   { attempt, job }: Attempt,
 ): Promise<Result<void>> {
-  const handover = job ?? readHandover(run, experiment, attempt)
+  const home = attemptFolder(run.paths, experiment, attempt)
+  const second = readHandover(home, 'held-out')
+  // Between the two jobs the ledger knows only the one that has ended.
+  const known = second && !job?.first ? null : job
+  const handover = known ?? second ?? readHandover(home)
   if (!handover) return ok(undefined)
   const { key, folder } = handover
   withdrawJob(folder)
   const executor = openExecutor({ env: run.env, config: handover.config as unknown as ExecutorConfig })
-  const found = job ? ok(job.id) : await executor.find({ key, folder })
+  const found = known ? ok(known.id) : await executor.find({ key, folder })
   const done = !found.ok || found.value === null ? found : await executor.cancel(found.value)
   removeParcel(folder)
   return done.ok ? ok(undefined) : done

@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import { crowdBehind, objection } from '../evaluate/crowd.ts'
 import { signFlipP } from '../evaluate/paired.ts'
 import { regressions } from '../evaluate/protected.ts'
-import type { Sample, Side } from '../ledger/events.ts'
+import type { HeldOutFile, Sample, Side } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { identify, pidSpace } from '../process.ts'
-import { isHoldout, placeOfHoldout } from '../run/holdout.ts'
+import { decryptFile, isHoldout, placeOfHoldout } from '../run/holdout.ts'
 import { judgedPair } from './judged-pairs.ts'
-import { addFault, placeOther, type SampleAt, sampleOnce, type Trial } from './trial.ts'
+import { addFault, HeldOutLater, placeOther, type SampleAt, sampleOnce, type Trial } from './trial.ts'
 
 /** Names of private folders. Containers may share the parent folder, so a name says in which container its process number counts. */
 const HELD = `assay-held-out-${pidSpace()}-`
@@ -63,6 +63,7 @@ export async function heldOut(trial: Trial): Promise<boolean> {
   const { run, choices, evidence, record } = trial
   if (run.spec.judge) return heldOutItems(trial)
   if (!run.started.holdout) return true
+  if (run.heldOut === 'later') throw new HeldOutLater()
   const { facts } = evidence
   record.step('holdout', 'began')
   if (!facts.baseline && !(await placeOther(trial, BASELINE))) return false
@@ -109,6 +110,16 @@ async function onHoldout(trial: Trial, pair: number, side: Side): Promise<Sample
   return addFault(trial, { ...sample.fault, message: 'no value on the held-out data' }, side) || null
 }
 
+/** Where the held-out data lie; a sentence when they cannot be used. */
+export async function placeIfUnchanged(
+  env: NodeJS.ProcessEnv,
+  holdout: HeldOutFile,
+): Promise<{ place: string } | { gone: string }> {
+  const place = placeOfHoldout(env, holdout)
+  if (place === null) return { gone: UNKNOWN }
+  return (await isHoldout(env, holdout, place)) ? { place } : { gone: CHANGED }
+}
+
 /**
  * The data lie in a private folder while the sample runs; so does what it prints, which may repeat them. A sentence when
  * they are not what they were.
@@ -117,19 +128,24 @@ async function inPrivate(trial: Trial, at: SampleAt): Promise<Sample | string> {
   const { holdout } = trial.run.started
   const known = goneIn(trial)
   if (!holdout || known !== null) return known ?? CHANGED
-  const { env } = trial.run
-  const place = placeOfHoldout(env, holdout)
-  if (place === null || !(await isHoldout(env, holdout, place))) {
-    const gone = place === null ? UNKNOWN : CHANGED
-    trial.record.decide({ is: 'gone', gone })
-    return gone
+  const { env, heldOut } = trial.run
+  const sent = typeof heldOut === 'object' ? heldOut : null
+  const found = sent ? null : await placeIfUnchanged(env, holdout)
+  if (found && 'gone' in found) {
+    trial.record.decide({ is: 'gone', gone: found.gone })
+    return found.gone
   }
   const folder = mkdtempSync(join(tmpdir(), `${HELD}${process.pid}-`))
   try {
     mkdirSync(join(folder, 'samples'))
     const file = join(folder, 'data')
-    copyFileSync(place, file)
-    chmodSync(file, 0o600)
+    if (found) {
+      copyFileSync(found.place, file)
+      chmodSync(file, 0o600)
+    } else if (!(sent && (await decryptFile(sent.seal, sent.file, file)))) {
+      trial.record.decide({ is: 'gone', gone: CHANGED })
+      return CHANGED
+    }
     return await sampleOnce(trial, at, { folder, environment: { ASSAY_HOLDOUT: file } })
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -11,7 +11,7 @@ import type { GatePhase, GateResult, GateRule, SampleFault } from '../ledger/eve
 import { isOfMachine } from '../ledger/faults.ts'
 import { distinctValues } from '../ledger/same-value.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
-import { ok, type Result } from '../result.ts'
+import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { pauseLoop } from '../run/steer.ts'
 import { artifactPlaces, type Guard, guardArtifacts, looseArtifacts, startFault } from './artifacts.ts'
@@ -26,7 +26,7 @@ import { RecordedSource } from './recorded-source.ts'
 import { baselineSample, recordedSamples } from './samples.ts'
 import type { Seal } from './seal.ts'
 import { Session } from './session.ts'
-import { leaseSlot, placeCandidate, type RunInSlot } from './slot.ts'
+import { interrupted, leaseSlot, placeCandidate, type RunInSlot } from './slot.ts'
 import { type InSlot, SlotSource } from './slot-source.ts'
 import type { Recorder } from './steps.ts'
 import { lookAtTests } from './tests-gone.ts'
@@ -35,6 +35,7 @@ import {
   accept,
   addFault,
   type Evidence,
+  HeldOutLater,
   must,
   Orphaned,
   orphanedBy,
@@ -43,6 +44,7 @@ import {
   type Trial,
   throwIfOrphaned,
 } from './trial.ts'
+import { preparationProblem } from './without-attempt.ts'
 import { judgedCommit } from './worktree.ts'
 
 // ---------------------------------------------------------------- the baseline's samples: its value and its noise
@@ -191,6 +193,54 @@ export async function collectEvidence(
   }
 }
 
+/**
+ * The measurement on held-out data of an attempt that a different job measured: the rest is in its record. `paired`: whether the
+ * candidate was compared in pairs.
+ */
+export async function collectHeldOut(
+  run: OpenRun,
+  node: Experiment,
+  seal: Seal,
+  { record, paired }: { record: Recorder; paired: boolean },
+): Promise<Result<void>> {
+  const choices = choicesOfAttempt(run, node, seal.attempt)
+  const leased = await leaseSlot(run)
+  if (leased === null) return fail(interrupted)
+  if (!leased.ok) return leased
+  try {
+    removeHeldData()
+    const session = new Session(run, leased.value, {
+      experiment: node.id,
+      touches: join(record.folder, 'touches.json'),
+    })
+    const places = artifactPlaces(run, node)
+    const own = await session.put(seal, choices.place('candidate'), {
+      outputs: record.folder,
+      artifacts: places,
+    })
+    if (!own.ok) return own
+    const problem = preparationProblem(own.value)
+    if (problem) return fail(problem)
+    const guard = await guardArtifacts(places)
+    const reference = () => (node.id === BASELINE ? null : baselineSample(run))
+    const source = new SlotSource({ run, session, choices, guard, reference, own: own.value, judge: null })
+    const evidence = noEvidence(run, node)
+    if (paired) evidence.differences.judge = []
+    await heldOut({ run, node, plan: ATTEMPT, choices, record, source, evidence })
+    const now = await source.tampered()
+    const before = record.decided('tampered').at(-1)
+    const tampered = [...new Set([...(before?.tampered ?? []), ...now.paths])]
+    const beside = now.beside || (before?.beside ?? false)
+    // If several did it, nobody can be told from the candidate.
+    const whose = [...(before?.tampered.length ? [before.by] : []), ...(now.paths.length > 0 ? [now.by] : [])]
+    const [by = null, ...more] = [...new Set(whose)]
+    record.decide({ is: 'tampered', tampered, beside, by: more.length > 0 ? null : by })
+    return ok(undefined)
+  } finally {
+    leased.value.release()
+  }
+}
+
 /** Nothing is built when the attempt cannot count any more; the record still has what was measured before. */
 const UNBUILT: Preparation = { setup: null, build: null, seed: null }
 
@@ -215,6 +265,10 @@ export async function collect(trial: Trial, preparation: Preparation): Promise<v
   try {
     await ask(trial, preparation)
   } catch (error) {
+    if (error instanceof HeldOutLater) {
+      trial.evidence.heldOutLater = true
+      return
+    }
     if (!(error instanceof Orphaned)) throw error
     trial.evidence.facts.dependency = error.message
   }

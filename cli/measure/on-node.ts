@@ -1,5 +1,5 @@
-/** What a job does on its node: measures one attempt, as a slot of the submitting machine would, and writes its folder alone. */
-import { cpSync, existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
+/** What a job does on its node: measures one attempt or confirmation, as a slot of the submitting machine would, and writes its folder alone. */
+import { cpSync, existsSync, lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { claimJob, isClaimed, isWithdrawn, writeResult, writeWhole } from '../executor/job-folder.ts'
@@ -10,6 +10,7 @@ import { rememberSecrets } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { machineNow } from '../run/machine.ts'
 import type { OpenRun, Surroundings } from '../run/open.ts'
+import { confirmOnNode } from './confirm.ts'
 import {
   NODE_ARTIFACTS,
   NODE_HABITS,
@@ -18,9 +19,9 @@ import {
   type NodeAnswer,
   type NodeNote,
 } from './dispatch.ts'
-import { collectEvidence } from './judge.ts'
+import { collectEvidence, collectHeldOut } from './judge.ts'
 import { learnBest } from './later-best.ts'
-import { holdsParcel, type Parcel, readParcel, unpackParcel } from './parcel.ts'
+import { HELD_OUT, holdsParcel, type Parcel, readParcel, unpackParcel } from './parcel.ts'
 import { Recorder, RecordLost } from './steps.ts'
 import { must } from './trial.ts'
 
@@ -93,8 +94,20 @@ async function measured(world: Surroundings, parcel: Parcel, folder: string): Pr
       spec,
       begun: spec,
       news: async () => must(await learnBest({ site, paths, ledger }, { folder, key: parcel.key })),
+      heldOut: parcel.heldOut ? { file: join(folder, HELD_OUT), seal: parcel.heldOut.seal } : 'later',
+    }
+    if (parcel.confirmation) {
+      const found = await confirmOnNode(run, node, parcel.confirmation, join(folder, NODE_RECORD))
+      if (!found.ok) return found
+      return world.signal.aborted ? fail(endedFromOutside) : ok({ artifacts: {} })
     }
     const record = new Recorder(run, { experiment: node.id, folder: join(folder, NODE_RECORD) })
+    if (parcel.heldOut) {
+      const { paired, artifacts } = parcel.heldOut
+      const done = await collectHeldOut(run, node, seal, { record, paired })
+      if (!done.ok) return done
+      return world.signal.aborted ? fail(endedFromOutside) : ok({ artifacts })
+    }
     const evidence = await collectEvidence(run, node, seal, record)
     if (!evidence.ok) return evidence
     if (world.signal.aborted) return fail(endedFromOutside)
@@ -105,7 +118,8 @@ async function measured(world: Surroundings, parcel: Parcel, folder: string): Pr
       })
     if (node.id === BASELINE && existsSync(habitsFile(paths)))
       cpSync(habitsFile(paths), join(folder, NODE_HABITS))
-    return ok({ artifacts: evidence.value.artifacts })
+    const { artifacts, heldOutLater, differences } = evidence.value
+    return ok({ artifacts, ...(heldOutLater && { heldOut: { paired: differences.judge !== undefined } }) })
   } catch (error) {
     if (error instanceof RecordLost) return fail(error.problem)
     const { code, message } = error as NodeJS.ErrnoException
@@ -116,6 +130,8 @@ async function measured(world: Surroundings, parcel: Parcel, folder: string): Pr
       message: `the node could not measure: ${message}`,
       hint: 'free some space there, or set ASSAY_NODE_CACHE on the nodes to a folder that can be written',
     })
+  } finally {
+    rmSync(join(folder, HELD_OUT), { force: true })
   }
 }
 
@@ -162,5 +178,5 @@ const endedFromOutside: Problem = {
   kind: 'interrupted',
   code: 'job_ended',
   message: 'the job was ended from outside, by the engine or by a person',
-  hint: 'raise executor.limit if it took too long; else run the experiment again',
+  hint: 'raise executor.limit if it took too long; else repeat the command',
 }

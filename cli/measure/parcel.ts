@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { writeWhole } from '../executor/job-folder.ts'
 import { type PackedStore, packTrees, unpackTrees } from '../git/bundle.ts'
 import { bestOf, knowBest } from '../ledger/best.ts'
-import { FORMAT_NAME, type RunStarted } from '../ledger/events.ts'
+import { type ConfirmationStarted, FORMAT_NAME, type RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import {
   BASELINE,
@@ -31,8 +31,10 @@ import {
   stepsFile,
 } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
+import type { JobSeal } from '../run/holdout.ts'
 import type { RunRecord, Surroundings } from '../run/open.ts'
 import type { Spec } from '../spec/spec.ts'
+import type { Artifacts } from './artifacts.ts'
 import { benchmarkEnvironment, environmentSources } from './environment.ts'
 import { recordedSamples } from './samples.ts'
 import type { Seal } from './seal.ts'
@@ -42,6 +44,8 @@ const BUNDLE = 'trees.bundle'
 /** Values of variables, which may be secret: removed as soon as the node has read it. */
 const ENVIRONMENT = 'environment.json'
 const ARTIFACTS = 'artifacts'
+/** Encrypted with a key of the job. */
+export const HELD_OUT = 'held-out'
 
 export interface Parcel {
   v: 1
@@ -52,6 +56,10 @@ export interface Parcel {
   /** Folders of the submitting machine that a sample must not see, where the node has them. */
   hides: string[]
   seal: Omit<Seal, 'artifacts'>
+  /** What the job confirms; null = it measures the attempt of the seal. */
+  confirmation: Confirmation | null
+  /** The rest of the attempt was measured, and its record is in the folder: only the held-out data are missing, which the folder has. */
+  heldOut: HeldOutParcel | null
   spec: Spec
   started: RunStarted
   /** What the rules of a trial read. `best`: among all experiments, of which the parcel has few. */
@@ -66,6 +74,17 @@ export interface Parcel {
   artifacts: string[]
 }
 
+/** A kept experiment is measured again; see `confirmation_started`. */
+export type Confirmation = Pick<ConfirmationStarted, 'against' | 'look' | 'nonce'>
+
+export interface HeldOutParcel {
+  seal: JobSeal
+  /** Whether the candidate was compared in pairs. */
+  paired: boolean
+  /** As the job before declared them. */
+  artifacts: Artifacts
+}
+
 export type Home = RunRecord & Surroundings
 
 /** Writes everything that the node needs into the folder of the job. `slots`: how many jobs may share a node. */
@@ -73,7 +92,14 @@ export async function packParcel(
   run: Home,
   node: Experiment,
   seal: Seal,
-  { key, folder, place, slots }: { key: string; folder: string; place: string; slots: number },
+  {
+    key,
+    folder,
+    place,
+    slots,
+    confirmation,
+    heldOut,
+  }: Pick<Parcel, 'key' | 'place' | 'confirmation' | 'heldOut'> & { folder: string; slots: number },
 ): Promise<Result<void>> {
   const environment = benchmarkEnvironment(run)
   if (!environment.ok) return environment
@@ -83,7 +109,8 @@ export async function packParcel(
   const file = sources.value.variables.flatMap(({ name, from }) => (from === 'file' ? name : []))
   // Places of this machine.
   for (const name of ['XDG_RUNTIME_DIR', 'TMPDIR']) if (!isSet(run, name)) delete values[name]
-  const experiments = neededOf(run, node)
+  const against = confirmation?.against ?? null
+  const experiments = neededOf(run, node, against)
   const trees = experiments.flatMap(({ attempts }) => attempts.map(({ sealed }) => sealed.tree))
   const all = [seal.tree, seal.parentTree, run.started.base.tree, ...trees]
   mkdirSync(folder, { recursive: true })
@@ -98,6 +125,12 @@ export async function packParcel(
     place,
     hides: [run.site.state, dirname(folder)],
     seal: { ...withoutListing(seal), commit: commits[seal.tree] ?? seal.commit, texts: [] },
+    confirmation: confirmation && {
+      against: confirmation.against,
+      look: confirmation.look,
+      nonce: confirmation.nonce,
+    },
+    heldOut,
     spec: {
       ...run.begun,
       goal: '',
@@ -133,7 +166,7 @@ export async function packParcel(
     files: filesOf(run),
     artifacts: sendArtifacts(
       run,
-      [node.id, node.parent, bestOf(run.ledger.state)?.id ?? null, BASELINE],
+      [node.id, node.parent, against, bestOf(run.ledger.state)?.id ?? null, BASELINE],
       join(folder, ARTIFACTS),
     ),
   }
@@ -147,17 +180,21 @@ const isSet = ({ spec }: Home, name: string): boolean => Object.hasOwn(spec.meas
 const withoutListing = ({ artifacts: _, ...seal }: Seal): Omit<Seal, 'artifacts'> => seal
 
 /** What a trial may ask about: what it is built on, the baseline and the best, each without words. */
-function neededOf({ ledger: { state } }: Pick<Home, 'ledger'>, node: Experiment): Experiment[] {
+function neededOf(
+  { ledger: { state } }: Pick<Home, 'ledger'>,
+  node: Experiment,
+  against: string | null,
+): Experiment[] {
   const best = bestOf(state)
   const seed = node.created.from_artifact?.experiment
   const ids = new Set(
-    [node.id, best?.id ?? BASELINE, seed ?? BASELINE, BASELINE].flatMap((id) =>
+    [node.id, against ?? BASELINE, best?.id ?? BASELINE, seed ?? BASELINE, BASELINE].flatMap((id) =>
       lineageOf(state, id).map((one) => one.id),
     ),
   )
   return [...ids].flatMap((id) => {
     const found = state.experiments.get(id)
-    return found ? [withoutWords(found, id === node.id)] : []
+    return found ? [withoutWords(found, id === node.id && against === null)] : []
   })
 }
 

@@ -6,7 +6,7 @@ import type { GatePhase, GateResult, Sample, Side, Stage, StepName } from '../le
 import { gatesOf, readSteps, recordStep, samplesOf } from '../ledger/steps.ts'
 import { stepsFile } from '../paths.ts'
 import type { Problem } from '../result.ts'
-import { encrypt, unseal } from '../run/holdout.ts'
+import { encrypt, encryptForJob, unseal } from '../run/holdout.ts'
 import type { Surroundings } from '../run/open.ts'
 import {
   type Decision,
@@ -16,7 +16,7 @@ import {
   stepOfDecision,
 } from './decisions.ts'
 
-type RecordedRun = Pick<Surroundings, 'env' | 'tell' | 'clock'>
+type RecordedRun = Pick<Surroundings, 'env' | 'tell' | 'clock' | 'heldOut'>
 
 /** The record as a trial reads and writes it. */
 export interface AttemptRecord {
@@ -113,7 +113,9 @@ export class Recorder implements AttemptRecord {
   /** Values on held-out data are encrypted, since agents can read the record and could optimise for that data. */
   #sealed(sample: Sample): Sample {
     const { value, cpu_ms, peak_mb } = sample
-    const sealed = encrypt(this.#run.env, JSON.stringify({ value, cpu_ms, peak_mb }))
+    const { env, heldOut } = this.#run
+    const text = JSON.stringify({ value, cpu_ms, peak_mb })
+    const sealed = typeof heldOut === 'object' ? encryptForJob(heldOut.seal, text) : encrypt(env, text)
     return { ...sample, value: null, cpu_ms: null, peak_mb: null, sealed }
   }
 

@@ -53,13 +53,15 @@ export interface Evidence {
   tests: TestFinding[]
   /** Files among the artifacts that no build made, by the names that the benchmark knows. */
   loose: string[]
+  /** All that is missing is the measurement on held-out data, for which another job is asked. */
+  heldOutLater?: true
   /** Where it was measured, if not here. */
   elsewhere?: { queuedMs: number }
 }
 
 /** What the rules of a verdict read of a run. For a verdict that is computed again, the ledger is the one of that time. */
 export type RunInTrial = Pick<RunRecord, 'spec' | 'started' | 'paths'> &
-  Pick<Surroundings, 'env'> &
+  Pick<Surroundings, 'env' | 'heldOut'> &
   Informed & { ledger: Pick<Ledger, 'state' | 'refresh'> }
 
 /** Where an attempt and a confirmation of a kept experiment differ. */
@@ -190,6 +192,9 @@ export async function placeOther(trial: Trial, experiment: string): Promise<bool
 
 /** Thrown when an experiment that the candidate is built on was revoked: no more is measured. Ends `collect`. */
 export class Orphaned extends Error {}
+
+/** Thrown where held-out data are needed and a different job gets them. Ends `collect`. */
+export class HeldOutLater extends Error {}
 
 /**
  * A sentence when an experiment that the candidate is built on was revoked, else null. Checked before each expensive step.

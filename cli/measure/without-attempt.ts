@@ -79,20 +79,20 @@ export interface ExtraMeasurement {
 }
 
 /**
- * Waits for a slot, runs `measure` there, and releases the slot. `about`: the experiment that is measured. The random choices are
- * drawn once the slot is leased. They are new ones: the samples of an attempt helped to select the experiment, so its choices
- * are not used again.
+ * Waits for a slot, runs `measure` there, and releases the slot. `about`: the experiment that is measured. The random choices follow
+ * from `nonce`, or are drawn once the slot is leased. They are new ones: the samples of an attempt helped to select the
+ * experiment, so its choices are not used again.
  */
 export async function measureWithoutAttempt<T>(
   run: OpenRun,
-  { folder, about }: NumberedFolder & { about: string },
+  { folder, about, nonce: given }: { folder: string; about: string; nonce?: string },
   measure: (measurement: ExtraMeasurement) => Promise<Result<T>>,
 ): Promise<Result<T>> {
   const leased = await leaseSlot(run)
   if (leased === null) return fail(interrupted)
   if (!leased.ok) return leased
   try {
-    const nonce = drawNonce(run)
+    const nonce = given ?? drawNonce(run)
     const session = new Session(run, leased.value, {
       experiment: about,
       touches: join(folder, 'touches.json'),

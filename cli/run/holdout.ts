@@ -1,16 +1,23 @@
 /** The file of held-out data: `init` finds it, each use checks that it is unchanged, and what agents must not read is encrypted. */
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
 import {
+  appendFileSync,
+  closeSync,
   createReadStream,
+  createWriteStream,
   linkSync,
   mkdirSync,
+  openSync,
   readFileSync,
+  readSync,
   realpathSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { HeldOutFile } from '../ledger/events.ts'
 import { heldOutPlace, sealKey } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -61,25 +68,91 @@ const keyedHash = (env: Env, text: string): string =>
   createHmac('sha256', key(env)).update(text).digest('hex')
 
 /** As base64. */
-export function encrypt(env: Env, text: string): string {
+export const encrypt = (env: Env, text: string): string => encryptWith(key(env), text)
+
+function encryptWith(key: Buffer, text: string): string {
   const iv = randomBytes(IV_BYTES)
-  const cipher = createCipheriv(CIPHER, key(env), iv)
+  const cipher = createCipheriv(CIPHER, key, iv)
   const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
   return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64')
 }
 
 /** null when the key is missing or a different one, or the text was changed. */
-export function unseal(env: Env, sealed: string): string | null {
+export function unseal(env: Env, text: string): string | null {
   const known = knownKey(env)
   if (!known) return null
+  const [sealed = '', job] = text.split(':').reverse()
   try {
     const bytes = Buffer.from(sealed, 'base64')
-    const decipher = createDecipheriv(CIPHER, known, bytes.subarray(0, IV_BYTES))
+    const key = job === undefined ? known : keyOfJob(known, job)
+    const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES))
     decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
     const body = bytes.subarray(IV_BYTES + TAG_BYTES)
     return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')
   } catch {
     return null
+  }
+}
+
+// ----------------------------------------------------------------
+// What a job gets of held-out data: the file, encrypted with a key of this one job. The key of the user stays here: the
+// values that the job encrypts can be read with it as well.
+
+export interface JobSeal {
+  /** Names the job. */
+  job: string
+  /** Hex. */
+  key: string
+}
+
+/** `later`: another job measures on them. */
+export type HeldOutOnNode = 'later' | { file: string; seal: JobSeal }
+
+const keyOfJob = (known: Buffer, job: string): Buffer =>
+  createHmac('sha256', known).update(`job ${job}`).digest()
+
+export const sealForJob = (env: Env, job: string): JobSeal => ({
+  job,
+  key: keyOfJob(key(env), job).toString('hex'),
+})
+
+export const encryptForJob = ({ job, key }: JobSeal, text: string): string =>
+  `${job}:${encryptWith(Buffer.from(key, 'hex'), text)}`
+
+export async function encryptFile({ key }: JobSeal, from: string, to: string): Promise<void> {
+  const iv = randomBytes(IV_BYTES)
+  const cipher = createCipheriv(CIPHER, Buffer.from(key, 'hex'), iv)
+  writeFileSync(to, iv, { mode: 0o600 })
+  await pipeline(createReadStream(from), cipher, createWriteStream(to, { flags: 'a' }))
+  appendFileSync(to, cipher.getAuthTag())
+}
+
+/** False when it is not what was encrypted; then there is no file. */
+export async function decryptFile({ key }: JobSeal, from: string, to: string): Promise<boolean> {
+  try {
+    const end = statSync(from).size - TAG_BYTES
+    const decipher = createDecipheriv(CIPHER, Buffer.from(key, 'hex'), bytesOf(from, 0, IV_BYTES))
+    decipher.setAuthTag(bytesOf(from, end, TAG_BYTES))
+    const out = createWriteStream(to, { mode: 0o600 })
+    // A stream cannot read from a place to the place before it.
+    const body =
+      end === IV_BYTES ? Readable.from([]) : createReadStream(from, { start: IV_BYTES, end: end - 1 })
+    await pipeline(body, decipher, out)
+    return true
+  } catch {
+    rmSync(to, { force: true })
+    return false
+  }
+}
+
+function bytesOf(file: string, at: number, length: number): Buffer {
+  const open = openSync(file, 'r')
+  try {
+    const bytes = Buffer.alloc(length)
+    readSync(open, bytes, 0, length, at)
+    return bytes
+  } finally {
+    closeSync(open)
   }
 }
 

@@ -15,6 +15,7 @@ import { redact, rememberSecrets } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { FixedSpec, LiveSpec, Spec } from '../spec/spec.ts'
 import { stopReason } from './budget.ts'
+import type { HeldOutOnNode } from './holdout.ts'
 
 /** The user's spec file of a run, relative to the checkout. */
 export const specFileOf = ({ started }: Pick<OpenRun, 'started'>): string =>
@@ -44,6 +45,8 @@ export interface Surroundings {
   clock: () => Date
   /** Random bytes, as lower-case hex. */
   random: (bytes: number) => string
+  /** Held-out data on a node of an executor; absent: they are where `init` found them. */
+  heldOut?: HeldOutOnNode
   /** Takes what is to be done when the answer was given; the last of each name counts. Absent = nothing is. */
   afterwards?: (name: string, act: () => void) => void
   /** Called when the run is known by a key, a token or an id alone: a call without that would reach none, or a different one. */

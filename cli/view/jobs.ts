@@ -1,12 +1,14 @@
 /** Where attempts are queued, run and ran, for runs whose attempts are measured by jobs. */
 import { counted, duration } from '../evaluate/figure.ts'
-import { type Attempt, type State, withTraits } from '../ledger/state.ts'
+import { type Attempt, type AttemptJob, queuedMs, type State, withTraits } from '../ledger/state.ts'
 import { plain } from '../text.ts'
 
-/** An attempt that has no verdict yet. */
+/** An attempt that has no verdict yet, or a confirmation without a result. */
 export interface JobInFlight {
   experiment: string
   attempt: number
+  /** What the experiment is compared with, where it is confirmed; absent = the attempt is measured. */
+  confirms?: string
   executor: string
   /** What the engine calls it. */
   job: string
@@ -19,7 +21,7 @@ export interface JobInFlight {
 /** What the jobs of a run came to. */
 export interface JobsDone {
   jobs: number
-  /** Name of a machine → attempts that it measured. */
+  /** Name of a machine → jobs that it ran. */
   nodes: Record<string, number>
   /** Of all together. */
   queued_seconds: number
@@ -27,20 +29,25 @@ export interface JobsDone {
 
 /** In order of creation; empty when none is queued or runs. */
 export function jobsInFlight(state: State): JobInFlight[] {
-  return withTraits(state, ({ status, jobs }) => jobs && status === 'running').flatMap(({ id, attempts }) => {
-    const last = attempts.at(-1)
-    const job = last && !last.judged ? last.job : undefined
-    if (!job || !last) return []
-    return {
-      experiment: id,
-      attempt: last.attempt,
-      executor: job.executor,
-      job: job.executor === 'local' ? 'of this machine' : job.id,
-      node: job.placed?.node ?? null,
-      since: job.placed?.at ?? job.at,
-    }
-  })
+  const running = withTraits(state, ({ status, jobs }) => jobs && status === 'running')
+  return [
+    ...running.flatMap(({ id, attempts }) => {
+      const last = attempts.at(-1)
+      const job = last && !last.judged ? last.job : undefined
+      return job && last ? { experiment: id, attempt: last.attempt, ...inFlight(job) } : []
+    }),
+    ...state.confirming.flatMap(({ experiment, attempt, against, job }) =>
+      job ? { experiment, attempt, confirms: against, ...inFlight(job) } : [],
+    ),
+  ]
 }
+
+const inFlight = (job: AttemptJob): Pick<JobInFlight, 'executor' | 'job' | 'node' | 'since'> => ({
+  executor: job.executor,
+  job: job.executor === 'local' ? 'of this machine' : job.id,
+  node: job.placed?.node ?? null,
+  since: job.placed?.at ?? job.at,
+})
 
 /** null when no attempt was measured by a job. */
 export function jobsDone(state: State): JobsDone | null {
@@ -48,9 +55,11 @@ export function jobsDone(state: State): JobsDone | null {
   for (const { attempts } of withTraits(state, ({ jobs }) => jobs)) {
     for (const attempt of attempts) {
       if (!attempt.job || !attempt.judged) continue
-      done.jobs++
-      const node = attempt.job.placed?.node
-      if (node !== undefined) done.nodes[node] = (done.nodes[node] ?? 0) + 1
+      for (const job of [attempt.job, attempt.job.first ?? []].flat()) {
+        done.jobs++
+        const node = job.placed?.node
+        if (node !== undefined) done.nodes[node] = (done.nodes[node] ?? 0) + 1
+      }
       done.queued_seconds += queuedSeconds(attempt) ?? 0
     }
   }
@@ -59,13 +68,14 @@ export function jobsDone(state: State): JobsDone | null {
 
 /** Of one attempt, rounded; null when it was not measured by a job, or its start was not seen. */
 export const queuedSeconds = ({ job }: Attempt): number | null =>
-  job?.placed ? Math.max(0, Math.round((Date.parse(job.placed.at) - Date.parse(job.at)) / 1000)) : null
+  job?.placed ? Math.round(queuedMs(job) / 1000) : null
 
-export function jobLine({ experiment, executor, job, node, since }: JobInFlight): string {
+export function jobLine({ experiment, confirms, executor, job, node, since }: JobInFlight): string {
   const name = executor === 'local' ? 'a job of this machine' : `${executor} job ${plain(job, 60)}`
+  const what = confirms === undefined ? experiment : `${experiment}, confirmed against ${confirms}`
   return node === null
-    ? `${experiment}: ${name}, queued since ${since}`
-    : `${experiment}: ${name}, runs on ${plain(node, 60)} since ${since}`
+    ? `${what}: ${name}, queued since ${since}`
+    : `${what}: ${name}, runs on ${plain(node, 60)} since ${since}`
 }
 
 export function jobsText({ nodes, queued_seconds, jobs }: JobsDone): string {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { judgeScene } from '../e2e/judge-scene.ts'
 import { hook, ms, type Project, type RunData } from '../e2e/project.ts'
 import { isAlive } from '../rig/alive.ts'
 import { dataOf, problemOf, startAssay } from '../rig/assay.ts'
@@ -318,12 +319,9 @@ exit 1`,
     await running.ended
   })
 
-  test('held-out data, or a judge, is taken to a node', async () => {
-    const held = projectOnCluster(cluster, { executor: SLURM })
-    writeFileSync(join(held.control, 'held'), 'secret')
-    const refused = problemOf(
-      await held.cli(['init', '--no-canary', '--holdout', join(held.control, 'held')]),
-    )
-    expect(refused.code).toBe('not_for_jobs')
+  test('a run whose metric a model judges is taken to a node', async () => {
+    const judged = judgeScene({ spec: { executor: SLURM } })
+    const refused = problemOf(await judged.cli(['init', '--no-canary'], { env: { ...cluster.env } }))
+    expect(refused.message).toContain('a judge is asked on this machine')
   })
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { makeProject, type Project, type SpecParts } from '../e2e/project.ts'
 import type { Files } from '../rig/repo.ts'
 import type { Cluster } from '../rig/slurm.ts'
+import { makeTemp } from '../rig/temp.ts'
 
 export const SLURM = { kind: 'slurm', partition: 'bench', limit: '5m', jobs: 2 }
 
@@ -12,6 +13,21 @@ export function projectOnCluster(
   { executor = SLURM, spec = {}, files = {} }: { executor?: object; spec?: SpecParts; files?: Files } = {},
 ): Project {
   return makeProject({ spec: { executor, ...spec }, files, env: { ...cluster.env } })
+}
+
+/** Whose jobs are processes of this machine, with the folders and slots of a node of their own. */
+export function projectOnNode({
+  spec = {},
+  files = {},
+}: {
+  spec?: SpecParts
+  files?: Files
+} = {}): Project & {
+  env: { TMPDIR: string }
+} {
+  const env = { TMPDIR: makeTemp('node') }
+  const project = makeProject({ spec: { executor: { kind: 'local', jobs: 2 }, ...spec }, files, env })
+  return { ...project, env }
 }
 
 /** For one without a cluster: a job is a process that the submission waits for, and what `then` does to its folder afterwards. */

@@ -259,6 +259,26 @@ function beside(state: State, choice: number, other: number): Draft[] {
       return [{ type: 'pinned', experiment: kept.at(-1) ?? experiment, why: `reason ${other}` }]
     case 21:
       return [{ type: 'unpinned', experiment, why: '' }]
+    case 22: {
+      const about = { experiment: kept[0] ?? experiment, attempt: 1, confirmation: 1 + (other % 3) }
+      const begun = { against: 'exp_0000', look: 1, epoch: 1, nonce: 'aa' }
+      const job = { executor: 'slurm' as const, job_key: 'c', job: '8', folder: '/f', config: {}, as_of: 'x' }
+      return [
+        { type: 'confirmation_started', ...about, ...begun },
+        { type: 'dispatched', ...about, ...job },
+        ...(other < 3 ? [{ type: 'placed' as const, ...about, node: 'n1' }] : []),
+        ...(other > 5
+          ? [
+              {
+                type: 'confirmation_ended' as const,
+                experiment: about.experiment,
+                confirmation: about.confirmation,
+                why: 'lost',
+              },
+            ]
+          : []),
+      ]
+    }
     default:
       return []
   }
