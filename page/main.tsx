@@ -236,7 +236,7 @@ function Top({ data }: { data: PageHead }) {
 }
 
 const rangeText = ([low, high]: readonly [number, number]): string =>
-  low === high ? figure(low) : `${figure(low)} to ${figure(high)}`
+  figure(low) === figure(high) ? figure(low) : `${figure(low)} to ${figure(high)}`
 
 function BestWords({ data }: { data: PageHead }) {
   const { best, interval, against } = data
