@@ -1,7 +1,9 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { assay, dataOf } from '../rig/assay.ts'
+import { look, missingBrowser } from '../rig/browser.ts'
 import { makeTemp } from '../rig/temp.ts'
 
 interface Demo {
@@ -33,7 +35,7 @@ async function treeOf(folder: string): Promise<string[]> {
   return [...shown].map(([id, { parent, value }]) => `${place(id)} < ${place(parent)}: ${value}`).sort()
 }
 
-test('the demo finds nothing that helps elsewhere, or a different tree for the same seed', async () => {
+test('the demo finds nothing that helps elsewhere, or a different tree for the same seed, or its page asks for something', async () => {
   const demo = async (folder: string) =>
     dataOf(await assay<Demo>(['demo', folder, '--seed', '3', '--json'], { cwd: makeTemp('anywhere') }))
   const [one, two] = [join(makeTemp('demo'), 'one'), join(makeTemp('demo'), 'two')]
@@ -41,6 +43,12 @@ test('the demo finds nothing that helps elsewhere, or a different tree for the s
   expect(first).toMatchObject({ folder: one, stop: 'budget', baseline: { value: 4.6448874437099485 } })
   expect(first.best.value).toBeLessThan(3)
   expect(first.held_out.mean.cut_percent).toBeGreaterThan(33)
+  if (missingBrowser() === null) {
+    const file = pathToFileURL(join(one, '.assay', 'report.html')).href
+    const { page, requests, trouble } = await look(file)
+    expect(await page.locator('.headline').textContent()).toContain('64 of 64 experiments')
+    expect({ requests, trouble }).toEqual({ requests: [], trouble: [] })
+  }
   const tree = await treeOf(one)
   expect(tree.length).toBe(65)
   rmSync(one, { recursive: true })
