@@ -9,6 +9,7 @@ import { commitAt, emptyTrash, removeWorktree } from '../git/worktrees.ts'
 import { currentRound, type Experiment } from '../ledger/state.ts'
 import { seeLock, tryHold } from '../lock.ts'
 import { diskSizeOf, unfinished } from '../measure/disk-space.ts'
+import { endedJobFolders } from '../measure/dispatch.ts'
 import { keptSetups } from '../measure/kept-setup.ts'
 import { isSealedByStat, snapshot } from '../measure/seal.ts'
 import { expectedFiles } from '../measure/slot.ts'
@@ -81,9 +82,9 @@ function slotsOf(site: Site): number[] {
 }
 
 export interface Garbage {
-  kind: 'worktree' | 'trash' | 'log' | 'leftover' | 'setup'
+  kind: 'worktree' | 'trash' | 'log' | 'leftover' | 'setup' | 'job'
   experiment: string | null
-  /** Relative to the root of the checkout. */
+  /** Relative to the root of the checkout; absolute when it lies elsewhere. */
   path: string
   bytes: number
 }
@@ -108,8 +109,12 @@ export async function collectGarbage(
 ): Promise<Result<GcAnswer>> {
   const garbage: Garbage[] = trash(run)
   const kept: GcAnswer['kept'] = []
+  const stuck: Obstacle[] = []
   for (const node of run.ledger.state.experiments.values()) {
     garbage.push(...workerLogs(run, node))
+    const jobs = endedJobFolders(run, node)
+    garbage.push(...jobs.map((path) => ofJob(run, node, path)))
+    if (!dryRun) stuck.push(...jobs.flatMap((path) => removeTree(path) ?? []))
     const path = worktreePath(run.site, run.run, node.id)
     if (!existsSync(path)) continue
     const why = await neededBecause(run, node, path)
@@ -124,12 +129,11 @@ export async function collectGarbage(
   }
   garbage.push(...(await slotLeftovers(run.site, { dryRun })).map((one) => leftover(run, one)))
   garbage.push(...setups(run))
-  let stuck: Obstacle[] = []
   if (!dryRun) {
     const left = keptSetups(run.site).flatMap((path) => removeTree(path) ?? [])
     for (const { kind, path } of garbage)
       if (kind === 'log') rmSync(join(run.site.root, path), { force: true })
-    stuck = [...left, ...(await emptyTrash(run.site))]
+    stuck.push(...left, ...(await emptyTrash(run.site)))
     await packStore(run.site)
   }
   return ok({
@@ -175,6 +179,14 @@ function workerLogs(run: OpenRun, node: Experiment): Garbage[] {
     })
 }
 
+/** What came of the attempt is in its record. */
+const ofJob = (run: OpenRun, { id }: Experiment, path: string): Garbage => ({
+  kind: 'job',
+  experiment: id,
+  path: shown(run, path),
+  bytes: diskSizeOf(path),
+})
+
 const leftover = (run: OpenRun, { path, bytes }: Leftover): Garbage => ({
   kind: 'leftover',
   experiment: null,
@@ -199,4 +211,5 @@ function trash(run: OpenRun): Garbage[] {
   })
 }
 
-const shown = (run: OpenRun, path: string): string => path.slice(run.site.root.length + 1)
+const shown = (run: OpenRun, path: string): string =>
+  path.startsWith(`${run.site.root}${sep}`) ? path.slice(run.site.root.length + 1) : path

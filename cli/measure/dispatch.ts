@@ -19,6 +19,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ExecutorConfig } from '../executor/config.ts'
 import { type Executor, type HowEnded, type JobSeen, SILENT } from '../executor/executor.ts'
 import {
+  claimant,
   type JobResult,
   jobScript,
   readResult,
@@ -753,6 +754,26 @@ async function endJob({ run, executor, folder }: Dispatch, job: AttemptJob): Pro
       message: `job ${shortJob(job)} could not be cancelled: ${done.problem.message}; cancel it with the tools of the engine`,
     })
   removeParcel(folder)
+}
+
+/** Of judged attempts of an experiment: folders that nobody needs any more. What a job printed that left no result is in its folder. */
+export function endedJobFolders(run: OpenRun, { id, attempts }: Experiment): string[] {
+  return attempts.flatMap(({ attempt, job, judged }) => {
+    const handover = judged ? (job ?? readHandover(run, id, attempt)) : null
+    return handover && existsSync(handover.folder) && !mayStillWrite(handover, run.clock())
+      ? [handover.folder]
+      : []
+  })
+}
+
+/** Whether a job that could not be cancelled may be alive: until its limit. */
+function mayStillWrite(
+  { folder, config }: Pick<Handover, 'folder'> & { config: unknown },
+  now: Date,
+): boolean {
+  const since = claimant(folder)?.since
+  const isDone = existsSync(join(folder, 'result.json'))
+  return since !== undefined && !isDone && now.getTime() - since < (config as ExecutorConfig).limitMs
 }
 
 /** Ends the job of an attempt that nobody judges any more, when its process could not do that; also one of which the ledger does not know. */

@@ -24,6 +24,7 @@ import { learnBest } from './later-best.ts'
 import { HELD_OUT, holdsParcel, type Parcel, readParcel, unpackParcel } from './parcel.ts'
 import { Recorder, RecordLost } from './steps.ts'
 import { must } from './trial.ts'
+import { trimNodeCache } from './trim-node-cache.ts'
 
 /** Measures the attempt of a folder. Problem `no_parcel` when it is no folder of a job; `claimed` when another start of the same job has begun, or when nobody waits for it: then nothing is done. */
 export async function measureOnNode(world: Surroundings, folder: string): Promise<Result<{ key: string }>> {
@@ -77,6 +78,7 @@ async function measured(world: Surroundings, parcel: Parcel, folder: string): Pr
   try {
     const cache = nodeCache(world.env)
     if (!cache.ok) return cache
+    trimNodeCache(cache.value, { place: parcel.place, now: world.clock() })
     const unpacked = await unpackParcel(parcel, { folder, cache: cache.value })
     if (!unpacked.ok) return unpacked
     const { site, paths, ledger, node, seal, started, spec, environment, secret } = unpacked.value

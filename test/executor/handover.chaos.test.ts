@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -189,6 +189,58 @@ describe('an attempt that was handed over', () => {
     expect(readdirSync(scene.folder).sort()).toEqual(['called', 'job.sh', 'submitted.json', 'withdrawn'])
     const late = await execa('sh', [join(scene.folder, 'job.sh')], { reject: false })
     expect(late.stdout).toContain('"code":"claimed"')
+  })
+
+  test('gc keeps folders of judged jobs, or takes that of one that runs', async () => {
+    const scene = await sceneOf()
+    const running = scene.run()
+    await scene.begun()
+    const baseline = jobFolderOf(scene.project, 'exp_0000')
+    expect(existsSync(baseline)).toBe(true)
+    const { deleted } = await scene.project.data<{ deleted: { kind: string; experiment: string }[] }>('gc')
+    expect(deleted.filter(({ kind }) => kind === 'job')).toMatchObject([{ experiment: 'exp_0000' }])
+    expect([existsSync(baseline), existsSync(scene.folder)]).toEqual([false, true])
+    scene.release()
+    expect(dataOf(await running.ended)).toMatchObject({ status: 'kept' })
+    expect(await scene.project.data('show', 'exp_0000', '--recompute')).toMatchObject({ same: true })
+  })
+
+  test('a node keeps what no job has used for weeks', async () => {
+    const cache = makeTemp('cache')
+    const made = (name: string, days: number) => {
+      mkdirSync(join(cache, name, 'judge'), { recursive: true })
+      const then = new Date(Date.now() - days * 24 * 3600 * 1000)
+      utimesSync(join(cache, name), then, then)
+    }
+    made('r-00000000000a', 15)
+    made('r-00000000000b', 0.5)
+    made('notes', 100)
+    const project = makeProject({
+      spec: { executor: LOCAL },
+      env: { ...ownSlots(), ASSAY_NODE_CACHE: cache },
+    })
+    await project.data('init', '--no-canary')
+    expect(readdirSync(cache).filter((name) => !/^r-(?!0{8})|README/.test(name))).toEqual([
+      'notes',
+      'r-00000000000b',
+    ])
+  })
+
+  test('doctor says nothing of a command that asks for the history that a node lacks', async () => {
+    const project = makeProject({
+      env: ownSlots(),
+      spec: {
+        executor: LOCAL,
+        gates: [{ name: 'version', command: 'git describe --always || true' }],
+      },
+    })
+    await project.data('init', '--no-canary')
+    const { findings } = await project.data<{ findings: { code: string; level: string; what: string }[] }>(
+      'doctor',
+    )
+    expect(findings.filter(({ code }) => code === 'executor')).toMatchObject([
+      { level: 'warning', what: expect.stringContaining('git describe') },
+    ])
   })
 
   test.each([
