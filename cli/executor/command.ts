@@ -122,6 +122,10 @@ export class CommandExecutor implements Executor {
       : { state: 'running', node: null }
   }
 
+  async remembers(): Promise<number> {
+    return 0
+  }
+
   async cancel(job: JobId): Promise<Result<void>> {
     if (job.startsWith(UNNAMED)) {
       // It looks for that itself.

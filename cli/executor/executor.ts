@@ -42,6 +42,11 @@ export interface Executor {
   find(job: Pick<NodeJob, 'key' | 'folder'>): Promise<Result<JobId | null>>
   /** One question for all of them, where the engine can answer that. */
   look(ids: readonly JobId[]): Promise<Map<JobId, JobSeen>>
+  /**
+   * Milliseconds for which the engine surely knows each job from its submission on, whether it has ended or not. That it knows no
+   * younger one says nothing about it.
+   */
+  remembers(): Promise<number>
   /** Asks for the end of the job; `look` tells when it has come. */
   cancel(id: JobId): Promise<Result<void>>
 }

@@ -45,6 +45,10 @@ export class LocalJobs implements Executor {
     )
   }
 
+  async remembers(): Promise<number> {
+    return 0
+  }
+
   async cancel(id: JobId): Promise<Result<void>> {
     for (const process of processesOf(id)) await endProcess(process, GRACE_MS)
     return ok(undefined)

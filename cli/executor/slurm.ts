@@ -18,6 +18,9 @@ import {
 /** A controller that is down makes the commands fail after 9 s; a busy one may take longer to answer. */
 const PATIENCE_MS = 60_000
 
+/** Of Slurm itself, where the cluster sets no other. */
+const MIN_JOB_AGE_MS = 300_000
+
 /** How long `doctor` waits for a node, and by how much clocks may differ. */
 const FREE_NODE_S = 10
 const MOST_SKEW_S = 30
@@ -61,6 +64,7 @@ export class Slurm implements Executor {
   readonly #world: ExecutorWorld
   /** null = not asked yet. */
   #accounting: boolean | null = null
+  #remembers: number | null = null
 
   constructor(world: ExecutorWorld) {
     this.#world = world
@@ -140,6 +144,17 @@ export class Slurm implements Executor {
       else if (/invalid job id/i.test(lastWords(told))) note(id, { state: 'absent' })
     }
     return seen
+  }
+
+  /** The controller forgets a job only so long after its end. */
+  async remembers(): Promise<number> {
+    if (this.#remembers === null) {
+      const told = await this.#run(['scontrol', 'show', 'config'])
+      const [, seconds] = /^MinJobAge\s*=\s*(\d+)/m.exec(told.stdout.toString('utf8')) ?? []
+      if (told.code !== 0 || seconds === undefined) return MIN_JOB_AGE_MS
+      this.#remembers = Number(seconds) * 1000
+    }
+    return this.#remembers
   }
 
   async cancel(id: JobId): Promise<Result<void>> {

@@ -29,6 +29,7 @@ import {
 } from '../executor/job-folder.ts'
 import { openExecutor } from '../executor/open.ts'
 import { lookShared } from '../executor/shared-look.ts'
+import { namesIn } from '../files.ts'
 import { refusedBy } from '../ledger/decide.ts'
 import type { Machine } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
@@ -48,6 +49,7 @@ import { call, next } from '../next.ts'
 import {
   artifactsFolder,
   attemptFolder,
+  confirmsFolder,
   habitsFile,
   handoverFile,
   jobFolder,
@@ -94,7 +96,7 @@ export const NODE_HABITS = 'habits.json'
 
 /** A result may be seen late over NFS, which keeps for up to a minute what a folder holds. */
 const LATE_MS = 60_000
-/** So often must the engine say that it knows no such job. */
+/** So often must the engine say that it knows no such job, of one that it may have forgotten. */
 const ABSENT = 3
 /** How often the result is looked for, and the engine asked: less and less often. */
 const RESULT_MS = 500
@@ -523,7 +525,8 @@ async function follow(at: Dispatch, job: AttemptJob): Promise<Result<Followed>> 
         })
         interval = Math.min(LOOK_MS.most, interval * LOOK_MS.factor)
         nextLook = performance.now() + interval
-        absent = seen.state === 'absent' ? absent + 1 : seen.state === 'unknown' ? absent : 0
+        if (seen.state !== 'absent' && seen.state !== 'unknown') absent = 0
+        else if (seen.state === 'absent' && (await isOldEnough(at, job))) absent++
         if (seen.state === 'ended') how = seen.how
         const isOver = seen.state === 'ended' || absent >= ABSENT
         if (!isOver && seen.state !== 'unknown' && seen.state !== 'absent') endedAt = null
@@ -545,6 +548,10 @@ async function follow(at: Dispatch, job: AttemptJob): Promise<Result<Followed>> 
     rmSync(stepsOfJob(at.home), { force: true })
   }
 }
+
+/** Whether the engine may have forgotten it. */
+const isOldEnough = async ({ run, executor }: Dispatch, { at }: AttemptJob): Promise<boolean> =>
+  run.clock().getTime() - Date.parse(at) >= (await executor.remembers())
 
 /** Why its result is of no use any more. */
 function needless({ run: { ledger }, node, seal, confirmation }: Dispatch): 'given up' | 'orphaned' | null {
@@ -756,14 +763,28 @@ async function endJob({ run, executor, folder }: Dispatch, job: AttemptJob): Pro
   removeParcel(folder)
 }
 
-/** Of judged attempts of an experiment: folders that nobody needs any more. What a job printed that left no result is in its folder. */
+/**
+ * Of judged attempts and ended confirmations of an experiment: folders of jobs that nobody needs any more. What a job printed that
+ * left no result is in its folder.
+ */
 export function endedJobFolders(run: OpenRun, { id, attempts }: Experiment): string[] {
-  return attempts.flatMap(({ attempt, job, judged }) => {
-    const handover = judged ? (job ?? readHandover(run, id, attempt)) : null
-    return handover && existsSync(handover.folder) && !mayStillWrite(handover, run.clock())
-      ? [handover.folder]
-      : []
-  })
+  const judged = attempts.filter((one) => one.judged)
+  const pending = pendingConfirmation(run.ledger.state, id)
+  const confirms = confirmsFolder(run.paths, id)
+  const homes = [
+    ...judged.map(({ attempt }) => attemptFolder(run.paths, id, attempt)),
+    ...namesIn(confirms)
+      .filter((name) => name !== String(pending?.confirmation))
+      .map((name) => join(confirms, name)),
+  ]
+  const handovers = [
+    ...judged.flatMap(({ job }) => [job?.first, job]),
+    ...homes.flatMap((home) => [readHandover(home), readHandover(home, 'held-out')]),
+  ]
+  const ended = handovers.flatMap((one) =>
+    one && existsSync(one.folder) && !mayStillWrite(one, run.clock()) ? [one] : [],
+  )
+  return [...new Set(ended.map(({ folder }) => folder))]
 }
 
 /** Whether a job that could not be cancelled may be alive: until its limit. */
