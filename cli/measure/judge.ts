@@ -5,12 +5,12 @@ import { calibrate } from '../evaluate/calibrate.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { unfitFor } from '../evaluate/impossible.ts'
 import { median } from '../evaluate/stats.ts'
-import type { VerdictFacts } from '../evaluate/verdict.ts'
+import { decideVerdict, type VerdictFacts } from '../evaluate/verdict.ts'
 import { treePaths } from '../git/trees.ts'
 import type { GatePhase, GateResult, GateRule, SampleFault } from '../ledger/events.ts'
 import { isOfMachine } from '../ledger/faults.ts'
 import { distinctValues } from '../ledger/same-value.ts'
-import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastAttempt, lastJudged, nodeValue } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { pauseLoop } from '../run/steer.ts'
@@ -260,18 +260,39 @@ async function prepared(
   return { setup, build: { fault: build, parentToo: unchanged.build !== null }, seed: null }
 }
 
-/** The checks of a candidate once it is built, in order; the first that fails ends the attempt. */
+/**
+ * The checks of a candidate once it is built, in order; the first that fails ends the attempt. Nothing counts when the baseline
+ * was measured again in a new epoch meanwhile: the record has values of the earlier epoch, and what they are compared with is of
+ * this one.
+ */
 export async function collect(trial: Trial, preparation: Preparation): Promise<void> {
-  try {
-    await ask(trial, preparation)
-  } catch (error) {
-    if (error instanceof HeldOutLater) {
-      trial.evidence.heldOutLater = true
-      return
+  const { run, node, evidence } = trial
+  if (!isOfEarlierEpoch(trial)) {
+    try {
+      await ask(trial, preparation)
+    } catch (error) {
+      if (error instanceof HeldOutLater) {
+        evidence.heldOutLater = true
+        return
+      }
+      if (!(error instanceof Orphaned)) throw error
+      evidence.facts.dependency = error.message
     }
-    if (!(error instanceof Orphaned)) throw error
-    trial.evidence.facts.dependency = error.message
+    must(run.ledger.refresh())
+    if (!isOfEarlierEpoch(trial) || decideVerdict(evidence.facts).reason === 'aborted') return
   }
+  const { tests, loose } = evidence
+  Object.assign(evidence, noEvidence(run, node), { tests, loose })
+  addFault(trial, {
+    reason: 'environment',
+    message: `epoch ${run.ledger.state.epoch} was opened while it was measured, and values of different epochs are never compared; run it again`,
+  })
+}
+
+function isOfEarlierEpoch({ run: { ledger }, node }: Trial): boolean {
+  const { state } = ledger
+  const claim = lastAttempt(state.experiments.get(node.id) ?? node)?.claim
+  return claim != null && claim.epoch < state.epoch && state.experiments.get(BASELINE)?.epoch === state.epoch
 }
 
 async function ask(trial: Trial, { setup, build, seed }: Preparation): Promise<void> {

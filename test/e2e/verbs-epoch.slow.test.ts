@@ -1,12 +1,13 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { dataOf, problemOf } from '../rig/assay.ts'
-import { makeProject, ms, specText } from './project.ts'
+import { dataOf, problemOf, startAssay } from '../rig/assay.ts'
+import { until } from '../rig/until.ts'
+import { makeProject, ms, type RunData, type SpecParts, specText } from './project.ts'
 
 /** The benchmark adds what the file `shift` holds: another machine, for example. */
-function shifting() {
-  const project = makeProject()
+function shifting(spec: SpecParts = {}) {
+  const project = makeProject({ spec })
   const [shift, broken] = [join(project.control, 'shift'), join(project.control, 'broken')]
   writeFileSync(shift, '0')
   project.repo.commit('bench', {
@@ -179,3 +180,47 @@ echo METRIC ms=$((ms+o)); echo METRIC size=$((size+o)); echo METRIC lines=$((lin
   expect(worse.message).toContain('size went from 107 to 108')
   expect(await project.data('show', honest.experiment, '--recompute')).toMatchObject({ same: true })
 })
+
+test.each([
+  ['a slot', {}, 50],
+  ['a slot', {}, -50],
+  ['a job', { executor: { kind: 'local', jobs: 2 } }, 50],
+  ['a job', { executor: { kind: 'local', jobs: 2 } }, -50],
+])(
+  'an attempt in %s is compared with a baseline that was measured in a new epoch meanwhile (%#)',
+  async (where, more, by) => {
+    const { project, shiftBy } = shifting({
+      measure: { command: 'sh bench/run.sh', slots: 2, timeout: '20s' },
+      ...more,
+    })
+    const at = (name: string) => join(project.control, name)
+    const nth = where === 'a slot' ? 2 : 1
+    const wait = `: > '${at('began')}'; until [ -e '${at('go')}' ]; do sleep 0.05; done`
+    const halts = `if grep -q =90 src/metrics.txt; then echo >> '${at('count')}'; [ $(wc -l < '${at('count')}') != ${nth} ] || { ${wait}; }; fi\n`
+    project.repo.commit('bench', {
+      'bench/run.sh': `${readFileSync(project.repo.path('bench/run.sh'), 'utf8')}${halts}`,
+    })
+    await project.data('init', '--no-canary')
+    const { experiment } = await project.open(ms(90))
+    const first = startAssay(['run', experiment], { cwd: project.repo.dir })
+    await until(() => existsSync(at('began')), { what: 'the sample', dir: project.control })
+    first.kill('SIGKILL')
+    await first.ended
+    shiftBy(by)
+    await project.data('epoch', 'open', '--reason', 'another machine')
+    writeFileSync(at('go'), '')
+    expect(await project.data<RunData>('run', experiment)).toMatchObject({
+      status: 'failed',
+      failure_class: 'environment',
+      message: expect.stringContaining('epoch 2 was opened while it was measured'),
+    })
+    expect(await project.data('show', experiment, '--recompute')).toMatchObject({ same: true })
+    expect(await project.data<RunData>('run', experiment)).toMatchObject({
+      status: 'kept',
+      // That the values of two epochs differ does not make the metric one that varies.
+      samples: 2,
+      value: 90 + by,
+      parent_value: 100 + by,
+    })
+  },
+)
