@@ -1,6 +1,7 @@
 /** Whether a different slot of this repository measured during a session, so that nobody can tell whose run changed a file. */
-import { readdirSync, statSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { fileStamp } from '../disk/inventory.ts'
 import { seeLock } from '../lock/inspect.ts'
 import { type Site, slotFacts, slotLock } from '../paths.ts'
 import type { LeasedSlot } from './slot.ts'
@@ -11,13 +12,14 @@ import type { LeasedSlot } from './slot.ts'
  */
 export function watchOtherSlots({ site, slot, isolation }: LeasedSlot): () => boolean {
   if (isolation?.method) return () => false
-  const since = Date.now()
   const isUsed = (other: number) => seeLock(slotLock(site, other)).state === 'alive'
+  // Not compared with our clock: that of the file system may differ, and either may be set meanwhile.
+  const stamps = (other: number) =>
+    [slotFacts(site, other, 'a'), slotFacts(site, other, 'b')].map(stampOf).join()
   const others = () => slotsOf(site).filter((other) => other !== slot)
-  const atFirst = others().some(isUsed)
-  const began = (other: number) =>
-    [slotFacts(site, other, 'a'), slotFacts(site, other, 'b')].some((file) => timeOf(file) >= since)
-  return () => atFirst || others().some((other) => isUsed(other) || began(other))
+  const atFirst = new Map(others().map((other) => [other, stamps(other)]))
+  const wasUsed = [...atFirst.keys()].some(isUsed)
+  return () => wasUsed || others().some((other) => isUsed(other) || stamps(other) !== atFirst.get(other))
 }
 
 function slotsOf(site: Site): number[] {
@@ -25,4 +27,7 @@ function slotsOf(site: Site): number[] {
   return [...new Set(names.flatMap((name) => /^(\d+)(?:\.lock)?$/.exec(name)?.[1] ?? []))].map(Number)
 }
 
-const timeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
+function stampOf(path: string): string {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found ? fileStamp(found) : ''
+}

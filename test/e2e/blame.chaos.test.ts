@@ -3,6 +3,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { dataOf, problemOf, startAssay } from '../rig/assay.ts'
+import { makeClock } from '../rig/clock.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { until } from '../rig/until.ts'
 import { type Found, statesOf, switches } from './attribute-scene.ts'
@@ -112,7 +113,13 @@ test('with two slots, the candidate in one is rejected for what the candidate in
   const [began, go] = [join(project.control, 'began'), join(project.control, 'go')]
   const wait = `: > '${began}'; until [ -e '${go}' ]; do sleep 0.05; done`
   const honest = await project.open({ ...ms(60), ...hook(wait) })
-  const running = startAssay<RunData>(['run', honest.experiment, '--json'], { cwd: project.repo.dir })
+  // The files of the other slot seem to be older than its start.
+  const clock = makeClock()
+  clock.ahead(60)
+  const running = startAssay<RunData>(['run', honest.experiment, '--json'], {
+    cwd: project.repo.dir,
+    env: clock.env,
+  })
   await until(() => existsSync(began), { what: 'the honest sample', dir: project.control })
   const evil =
     'for one in ../../*/[ab]/bench/run.sh; do case $one in "../../$(basename "$(dirname "$PWD")")"/*) ;; *) echo "# touched" >> "$one" ;; esac; done 2>/dev/null'
