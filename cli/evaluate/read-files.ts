@@ -297,7 +297,7 @@ const writtenSince = (named: NamedFile): string[] =>
   filesOf(named).filter((file) => writeStamp(file) !== (named.before.get(file) ?? null))
 
 /** Changes whenever a file is written, because no program can set back its change time (ctime). null when there is no file. */
-function writeStamp(path: string): string | null {
+export function writeStamp(path: string): string | null {
   const found = lstatSync(path, { bigint: true, throwIfNoEntry: false })
   return found ? [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ') : null
 }

@@ -39,7 +39,7 @@ export async function listArtifacts(place: string): Promise<Listing> {
 }
 
 /** The same without reading any file. */
-async function listSizes(folder: string): Promise<{ path: string; bytes: number }[]> {
+export async function listSizes(folder: string): Promise<{ path: string; bytes: number }[]> {
   const paths = await pathsIn(folder)
   return Promise.all(
     paths.map(async (path) => ({ path, bytes: Number((await lstat(join(folder, path))).size) })),

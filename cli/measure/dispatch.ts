@@ -63,7 +63,7 @@ import { fail, ok, type Problem, type Result, unreachable } from '../result.ts'
 import { encryptFile, type JobSeal, sealForJob } from '../run/holdout.ts'
 import { differencesOf, isNewMachine } from '../run/machine.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
-import type { Artifacts } from './artifacts.ts'
+import { type Artifacts, listSizes } from './artifacts.ts'
 import { placeIfUnchanged } from './holdout.ts'
 import { noEvidence } from './judge.ts'
 import { noteBest, tellBest } from './later-best.ts'
@@ -81,6 +81,8 @@ export interface NodeAnswer {
   artifacts: Artifacts
   /** What is missing: the measurement on held-out data, which a job of its own gets. */
   heldOut?: { paired: boolean }
+  /** Files of its folder of artifacts that were sent and that its build removed; absent in jobs of earlier versions. */
+  gone?: readonly string[]
 }
 
 /** What a node writes when it begins. */
@@ -254,7 +256,7 @@ async function missingIn(
   const { holdout } = run.started
   // What its result says is wrong with the record is told where it is judged.
   if (!heldOut || !holdout || bringRecord(at, followed.result) !== null) return null
-  bringMade(at)
+  await bringMade(at, followed.result.outcome.answer)
   tidy(folder)
   const found = await placeIfUnchanged(run.env, holdout)
   if ('place' in found) return { ...heldOut, artifacts }
@@ -677,7 +679,7 @@ async function collected(
   if (!outcome.ok) return ok(lost(at, before, `${outcome.problem.message}; ${outcome.problem.hint}`))
   const why = bringRecord(at, result)
   if (why !== null) return ok(lost(at, before, why))
-  bringMade(at)
+  await bringMade(at, outcome.answer)
   const record = new Recorder(run, { experiment: node.id, folder: home }, { tells: false })
   const then = asMeasured(at)
   const evidence = noEvidence(then.run, then.node)
@@ -699,8 +701,12 @@ function asMeasured({ run, node, seal }: Dispatch): Pick<Trial, 'run' | 'node'> 
   return attempt ? must(whenMeasured({ run, node }, run.ledger.file, attempt)) : { run, node }
 }
 
-function bringMade({ run, node, folder }: Dispatch): void {
-  bringBack(join(folder, NODE_ARTIFACTS), artifactsFolder(run.paths, node.id))
+async function bringMade({ run, node, folder }: Dispatch, { gone = [] }: NodeAnswer): Promise<void> {
+  const own = artifactsFolder(run.paths, node.id)
+  if (existsSync(join(folder, NODE_ARTIFACTS)))
+    for (const { path } of await listSizes(own))
+      if (gone.includes(path)) rmSync(join(own, path), { force: true })
+  bringBack(join(folder, NODE_ARTIFACTS), own)
   if (node.id === BASELINE) bringBack(join(folder, NODE_HABITS), habitsFile(run.paths))
 }
 

@@ -10,6 +10,7 @@ import { rememberSecrets } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { machineNow } from '../run/machine.ts'
 import type { OpenRun, Surroundings } from '../run/open.ts'
+import { listSizes } from './artifacts.ts'
 import { confirmOnNode } from './confirm.ts'
 import {
   NODE_ARTIFACTS,
@@ -110,18 +111,26 @@ async function measured(world: Surroundings, parcel: Parcel, folder: string): Pr
       if (!done.ok) return done
       return world.signal.aborted ? fail(endedFromOutside) : ok({ artifacts })
     }
+    const own = artifactsFolder(paths, node.id)
+    const sent = await listSizes(own)
     const evidence = await collectEvidence(run, node, seal, record)
     if (!evidence.ok) return evidence
     if (world.signal.aborted) return fail(endedFromOutside)
+    const left = new Set((await listSizes(own)).map(({ path }) => path))
+    const gone = sent.flatMap(({ path }) => (left.has(path) ? [] : [path]))
     if (spec.worktree.build !== null)
-      cpSync(artifactsFolder(paths, node.id), join(folder, NODE_ARTIFACTS), {
+      cpSync(own, join(folder, NODE_ARTIFACTS), {
         recursive: true,
         verbatimSymlinks: true,
       })
     if (node.id === BASELINE && existsSync(habitsFile(paths)))
       cpSync(habitsFile(paths), join(folder, NODE_HABITS))
     const { artifacts, heldOutLater, differences } = evidence.value
-    return ok({ artifacts, ...(heldOutLater && { heldOut: { paired: differences.judge !== undefined } }) })
+    return ok({
+      artifacts,
+      gone,
+      ...(heldOutLater && { heldOut: { paired: differences.judge !== undefined } }),
+    })
   } catch (error) {
     if (error instanceof RecordLost) return fail(error.problem)
     const { code, message } = error as NodeJS.ErrnoException

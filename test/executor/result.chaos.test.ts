@@ -345,4 +345,38 @@ echo $((before * 9 / 10)) > "$ASSAY_ARTIFACTS/model"
       ['kept', 656],
     ])
   })
+
+  test.each([
+    ['a slot', {}],
+    ['a job', { executor: { kind: 'local' } }],
+  ])(
+    'after %s, artifacts that a later build removed are still there, and children cannot be measured',
+    async (_, executor) => {
+      const project = makeProject({
+        spec: {
+          ...executor,
+          worktree: { build: { command: ['sh', 'bench/build.sh'], timeout: '20s' } },
+          metric: { name: 'loss', direction: 'minimize' },
+        },
+        files: {
+          'src/name': 'model\n',
+          'src/loss': '100\n',
+          'bench/build.sh': 'rm -f "$ASSAY_ARTIFACTS"/*; cp src/loss "$ASSAY_ARTIFACTS/$(cat src/name)"\n',
+          'bench/run.sh': `loss=$(cat "$ASSAY_ARTIFACTS/model") || exit
+printf '{"metrics":{"loss":%s},"artifacts":{"all":"."}}' $loss > "$ASSAY_RESULT"
+`,
+        },
+      })
+      await project.data('init', '--no-canary')
+      const { experiment, worktree } = await project.open({ 'src/name': 'wrong\n', 'src/loss': '90\n' })
+      expect(await project.data<RunData>('run', experiment)).toMatchObject({ status: 'failed' })
+      writeFileSync(join(worktree, 'src/name'), 'model\n')
+      expect(await project.data<RunData>('run', experiment)).toMatchObject({ status: 'kept', value: 90 })
+      expect(readdirSync(project.repo.path('.assay/runs/run_0001/exp/0001/artifacts'))).toEqual(['model'])
+      expect(await project.attempt({ 'src/loss': '80\n' }, experiment)).toMatchObject({
+        status: 'kept',
+        value: 80,
+      })
+    },
+  )
 })
