@@ -1,4 +1,7 @@
-/** `run --detach`: starts a process that judges the experiment and outlives the caller. */
+/**
+ * Starts a worker: a process (`assay run ID`) that judges an experiment and outlives its caller. `run --detach` and the loop ask for
+ * it. `assay worker`, which a job of an executor starts on its node, is something else (`measure/on-node.ts`).
+ */
 
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -11,7 +14,7 @@ import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { judgedElsewhere, whenLedger } from './wait.ts'
 
-/** The claim comes before anything long, so this bounds a machine that is very busy, not the work. */
+/** How long to wait for the claim. A worker claims before it does anything that takes long, so only a very busy machine needs this time. */
 const BEGIN_MS = 60_000
 
 /** Returns when the worker has its claim or its verdict, or with the problem that it ended with. */
@@ -57,7 +60,7 @@ export async function startWorker(
   return problemIn(log, experiment)
 }
 
-/** Whether it was claimed or judged since: the claim of a process that died is still there until the next one takes over. */
+/** Whether the worker has claimed or judged the experiment. `dead`: the claim of an earlier process; it stays in the record until the worker replaces it. */
 function isBegun(node: Experiment, dead: Attempt['claim'], before: number): boolean {
   if ((node.judgedSeq ?? -1) >= before) return true
   const claim = node.status === 'running' ? lastAttempt(node)?.claim : null

@@ -13,7 +13,7 @@ import type { Finding, Idea } from '../ledger/events.ts'
 import { directionsOf } from '../ledger/meta.ts'
 import { BASELINE, currentRound, type Experiment, lastAttempt } from '../ledger/state.ts'
 import { stepTask } from '../ledger/task-id.ts'
-import { checkWiring } from '../measure/dry-run.ts'
+import { runCheck } from '../measure/run-check.ts'
 import { differs, nodeFor, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { baseOf, judgedCommit } from '../measure/worktree.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -235,7 +235,7 @@ function close(run: OpenRun): Promise<Result<unknown>> | Result<unknown> {
 async function repeat(run: OpenRun, { record }: Extract<Effect, { do: 'repeat' }>): Promise<Result<unknown>> {
   const node = nodeFor(run, bestOf(run.ledger.state)?.id ?? BASELINE)
   if (!node.ok) return node
-  const checked = await checkWiring(run, node.value)
+  const checked = await runCheck(run, node.value)
   if (!checked.ok) return checked
   const { value, tasks, problems } = checked.value
   const recorded = recordOwn(run, record, node.value.id, { loss: value, tasks: tasks ?? {}, problems })

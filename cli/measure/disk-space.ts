@@ -1,4 +1,7 @@
-/** How much disk space checkouts take, how much is left, and when to warn. */
+/**
+ * Disk space: how much checkouts take and how much is left, when to warn (`new`, rounds, `doctor`), when to begin nothing more, and
+ * whether a job that failed had filled the disk by itself (`DiskWatch`, made for each job in a slot).
+ */
 
 import { existsSync, lstatSync, opendirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,11 +31,11 @@ export interface DiskSpace {
   ended: number
 }
 
-/** So many are worth a word, also while the disk has room: git reads all registrations when it packs or prunes. */
+/** From this number on the CLI warns, even if the disk has room: git reads the registrations of all worktrees when it packs or prunes. */
 export const MANY_WORKTREES = 500
 
 /** Warnings that a person should act on, one sentence each; empty when there are none. Pure. */
-export function tightness({ free, checkout, attempt, coming, ended }: DiskSpace): string[] {
+export function spaceWarnings({ free, checkout, attempt, coming, ended }: DiskSpace): string[] {
   const warnings: string[] = []
   const each = (checkout ?? 0) + attempt
   const held = ended * (checkout ?? 0)
@@ -63,7 +66,7 @@ type Look = Pick<RunRecord, 'site' | 'run' | 'paths' | 'begun'> & { ledger: { st
 
 /** From the current state. `coming`: the worktrees that the caller is about to make, by default those of a round. */
 export function warnOfDiskSpace(run: Look, coming = worktreesAhead(run)): string[] {
-  return tightness({
+  return spaceWarnings({
     free: freeBytes(run.site.state),
     checkout: checkoutBytes(run),
     attempt: attemptBytes(run),
@@ -72,7 +75,7 @@ export function warnOfDiskSpace(run: Look, coming = worktreesAhead(run)): string
   })
 }
 
-/** A round makes as many at most as it has lanes and depths, and the budget experiments; by hand it is one at a time. */
+/** The most worktrees that a round can make: one for each lane and depth, but no more than the budget has experiments left. By hand it is one. */
 function worktreesAhead(run: Look): number {
   const { state } = run.ledger
   const { knobs } = state
@@ -201,7 +204,7 @@ const FULL = 64 * 1024
 type Free = readonly (number | null)[]
 const freeNow = (site: Site): Free => [freeBytes(site.state), freeBytes(tmpdir())]
 
-/** Begun before something runs. */
+/** Made before a job of the slot begins; it tells afterwards whether the job filled the disk. */
 export class DiskWatch {
   readonly #site: Site
   readonly #before: Free
@@ -213,7 +216,7 @@ export class DiskWatch {
     this.#full = this.#before
   }
 
-  /** Called when it has ended, and its files are still there. */
+  /** Called when the job has ended, and before its files are removed. */
   ended = (): void => {
     this.#full = freeNow(this.#site)
   }

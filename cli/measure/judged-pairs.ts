@@ -1,7 +1,8 @@
 /**
- * A judged pair: a batch of items whose answers differ, each shown to the judge with the sides in an order that a coin draws.
- * Every judgement is recorded before the next call, so a process that resumes the attempt pays nothing twice. What the pair
- * came to is a decision of the record.
+ * One pair of a metric that a model judges: of the items whose answers differ, a batch is shown to the judge, with both sides in an
+ * order that a coin draws. Each judgement is recorded before the next call, so a process that resumes the attempt pays nothing twice.
+ * The result of the pair is recorded, too, and read when the verdict is computed again. Also here: the questions with known
+ * answers (anchors) that show whether the judge can be trusted. Pairs and held-out measurements ask for it.
  */
 import { createHash } from 'node:crypto'
 import { figure } from '../evaluate/figure.ts'
@@ -25,7 +26,7 @@ import { batchesBefore, itemsOfPair, setOf } from './pair-items.ts'
 import { lacking } from './recorded-source.ts'
 import { addFault, type ItemJudge, must, type Trial } from './trial.ts'
 
-/** So many answers of the judge in a row that do not hold, and it does not work at all. */
+/** If the judge gives this many invalid answers in a row, it does not work, and the attempt ends. */
 const UNSCORED = 3
 
 export interface PairOfAnswers {
@@ -35,7 +36,7 @@ export interface PairOfAnswers {
   other: Sample
 }
 
-/** How much better the candidate's answers are in one pair; null when a fault or the length of its answers ended it. */
+/** How much better the candidate's answers are in one pair; null when the attempt ends here, by a fault or because its answers are too long. */
 export async function judgedPair(trial: Trial, pair: PairOfAnswers): Promise<DecisionOf<'batch'> | null> {
   const known = trial.record
     .decided('batch')
@@ -303,7 +304,7 @@ const callOf = ({ usage, ms, outcome, of_first, anchor }: JudgeAnswer) => ({
   anchor: anchor ?? null,
 })
 
-/** What became of the altered copy; of two equal answers, of the one that stood first. */
+/** Whether the judge preferred the altered copy. If both answers were equal: whether it preferred the one that stood first. */
 function alteredOf(
   { kind, place }: { kind: AnchorAnswer['kind']; place: 'first' | 'second' },
   ofFirst: number | null,

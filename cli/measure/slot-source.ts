@@ -1,4 +1,7 @@
-/** The slot as the source of a trial: the candidate is in one checkout, the other side of the comparison in the other. */
+/**
+ * Takes the samples and gates of a trial in a slot of this machine: the candidate is in one checkout, what it is compared with in the
+ * other. `judge.ts` makes one for an attempt, `confirm.ts` for a confirmation. The other source reads the record (`recorded-source.ts`).
+ */
 
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -30,7 +33,7 @@ export interface InSlot {
 export class SlotSource implements SampleSource {
   readonly #in: InSlot
   #other: Seat | null = null
-  /** Seen after one of the samples and gates, with the experiments that ran: a later one may have put them back. */
+  /** Artifacts that changed, by name, with the experiments that ran then. They stay listed, because a later run may put the files back. */
   readonly #changedArtifacts = new Map<string, Set<string>>()
   /** The artifacts as of the last look. */
   #artifacts: Guard | null
@@ -120,7 +123,7 @@ export class SlotSource implements SampleSource {
     if (await this.#in.session.ready(seat)) await this.#lookAtArtifacts(seat, { content: true })
   }
 
-  /** Whoever ran since the last look changed them. */
+  /** An artifact that differs from the last look was changed by the experiment that ran since. */
   async #lookAtArtifacts({ experiment }: Seat, how?: { content: boolean }): Promise<void> {
     const before = this.#artifacts
     if (before === null) return
@@ -161,7 +164,7 @@ export class SlotSource implements SampleSource {
   }
 }
 
-/** Removes artifacts of builds of other experiments, which are not needed any more. Links are not followed. */
+/** Removes the artifacts that builds of other experiments left beside this folder: they are not needed any more. Links are not followed. */
 function keepOnly(folder: string): void {
   const parent = dirname(folder)
   const found = lstatSync(parent, { throwIfNoEntry: false })

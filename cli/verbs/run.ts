@@ -5,9 +5,9 @@ import { submit } from '../experiment/submit.ts'
 import { startWorker } from '../experiment/worker.ts'
 import { BASELINE, clearing, isOutdatedBaseline, lastJudged, repairable } from '../ledger/state.ts'
 import { isolationWarnings, recordIsolation } from '../measure/choose-isolation.ts'
-import { checkWiring } from '../measure/dry-run.ts'
 import { failingOutput } from '../measure/failing-output.ts'
 import type { RunAnswer } from '../measure/run-answer.ts'
+import { runCheck } from '../measure/run-check.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { freeSlots } from '../measure/slot.ts'
 import { call, type Next, next, type Said } from '../next.ts'
@@ -81,7 +81,7 @@ async function loosenForBaseline(run: OpenRun, answer: RunAnswer): Promise<Resul
 async function check(run: OpenRun, experiment: string): Promise<Result<VerbAnswer>> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
-  const done = await keepingTurn(run, experiment, () => checkWiring(run, node.value))
+  const done = await keepingTurn(run, experiment, () => runCheck(run, node.value))
   if (!done.ok) return done
   const { passed, problems, value, output } = done.value
   return ok({

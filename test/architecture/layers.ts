@@ -128,7 +128,7 @@ export const TAKE_OPEN_RUN: readonly string[] = [
   'measure/confirm',
   'measure/dispatch',
   'measure/on-node',
-  'measure/dry-run',
+  'measure/run-check',
   'measure/judge',
   'measure/without-attempt',
   'measure/recompute',

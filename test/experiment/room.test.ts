@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type DiskSpace, diskSizeOf, MANY_WORKTREES, tightness } from '../../cli/measure/disk-space.ts'
+import { type DiskSpace, diskSizeOf, MANY_WORKTREES, spaceWarnings } from '../../cli/measure/disk-space.ts'
 import { makeTemp } from '../rig/temp.ts'
 
 const MIB = 1024 * 1024
 const plenty: DiskSpace = { free: 1000 * MIB, checkout: 10 * MIB, attempt: 2 * MIB, coming: 4, ended: 0 }
-const said = (more: Partial<DiskSpace>) => tightness({ ...plenty, ...more })
+const said = (more: Partial<DiskSpace>) => spaceWarnings({ ...plenty, ...more })
 
 test('a round that would not fit on the disk gives no warning, or one that just fits gives one', () => {
   expect(said({ free: 48 * MIB })).toEqual([])

@@ -1,4 +1,8 @@
-/** `run --check`: whether everything works together. Setup, build, gates and one sample in a slot; no attempt, no charge, no event. */
+/**
+ * Measures a candidate once, without an attempt: setup, build, gates and one sample in a slot, and a list of what does not work. It
+ * costs nothing of the budget and records no event. `run --check` asks it to test the spec and the benchmark before an attempt; a
+ * round that only repeats a suite asks it for the loss of the same texts once more.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { incomparable } from '../evaluate/comparable.ts'
@@ -51,19 +55,19 @@ export interface CheckAnswer {
 const TAIL = 2000
 const TASKS = 200
 
-export async function checkWiring(run: OpenRun, node: Experiment): Promise<Result<CheckAnswer>> {
+export async function runCheck(run: OpenRun, node: Experiment): Promise<Result<CheckAnswer>> {
   const looked = await currentCandidate(run, node)
   if (!looked.ok) return looked
   const at = numberedFolder(checksFolder(run.paths, node.id))
   const answer = await measureWithoutAttempt(run, { ...at, about: node.id }, async (looking) => {
     const seat = await looking.put({ experiment: node.id, ...looked.value }, 'b')
-    return seat.ok ? ok(await ask(run, node, looked.value, at, looking, seat.value)) : seat
+    return seat.ok ? ok(await measureOnce(run, node, looked.value, at, looking, seat.value)) : seat
   })
   if (answer.ok) writeFileSync(join(at.folder, 'check.json'), `${redact(JSON.stringify(answer.value))}\n`)
   return answer
 }
 
-async function ask(
+async function measureOnce(
   run: OpenRun,
   node: Experiment,
   looked: CurrentCandidate,
