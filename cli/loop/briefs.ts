@@ -1,4 +1,7 @@
-/** `round briefs`: which written assignments become lanes, decided by rule, with a reason for each that does not. */
+/**
+ * Which of the briefs that an author wrote become lanes of the round, and why each other one does not; rules decide it. The verb
+ * `round briefs` asks, and the loop, which also makes briefs of ideas of the backlog.
+ */
 
 import { claimId } from '../experiment/create.ts'
 import { backlogOf, nextBatch } from '../ledger/backlog.ts'
@@ -33,8 +36,8 @@ export interface BriefsAnswer {
 }
 
 /**
- * A brief that cannot be read is text: why. It costs its own lane, not the round. When none became a lane, the round
- * takes briefs once more.
+ * In place of a brief that could not be read, `written` has a text that says why. Such a brief costs its own lane only. If no brief
+ * became a lane, the round takes briefs once more.
  */
 export async function takeBriefs(
   run: OpenRun,
@@ -52,7 +55,7 @@ export async function takeBriefs(
   const { state } = run.ledger
   const briefs: (Brief | Unfit)[] = []
   for (const [index, one] of written.entries())
-    briefs.push(typeof one === 'string' ? malformed(one) : await placed(run, one, round.value, index))
+    briefs.push(typeof one === 'string' ? malformed(one) : await withParent(run, one, round.value, index))
   const { accepted, refused } = sift(briefs, round.value, state)
   const lanes: Lane[] = []
   const blank = Array.from({ length: round.value.opened.arm ?? 0 }, () => blankBrief(run))
@@ -89,7 +92,7 @@ export interface WrittenBrief extends Omit<Brief, 'parent' | 'from_artifact'> {
   from_artifact?: string
 }
 
-/** Why a brief becomes no lane whatever the others are. */
+/** Why a brief becomes no lane, whichever other briefs there are. */
 export interface Unfit {
   reason: string
   message: string
@@ -104,7 +107,7 @@ const SAID = {
   artifact: /^\s*from artifact (exp_\d+(?::\S*[^\s.,;:])?)/i,
 }
 
-/** What its field says, else the words with which its objective or a pointer begins. */
+/** The id that an author wrote as the first words of the objective or of a pointer ("Repair of exp_0007"), in place of the field. */
 function saidIn({ objective, pointers }: WrittenBrief, words: RegExp): string | undefined {
   for (const text of [objective, ...pointers]) {
     const [, id] = words.exec(text) ?? []
@@ -113,8 +116,8 @@ function saidIn({ objective, pointers }: WrittenBrief, words: RegExp): string | 
   return undefined
 }
 
-/** With its parent, and with what it starts from looked up. */
-async function placed(
+/** The brief with its parent and with the artifact that it starts from; or why there can be no lane for it. */
+async function withParent(
   run: OpenRun,
   written: WrittenBrief,
   { opened: { parents } }: Round,
@@ -156,7 +159,7 @@ async function placed(
   }
 }
 
-/** The pair that an agent may combine, the better one first; a text says why it may not. `parent`: null = either partner. */
+/** The two experiments that an agent may combine, the better one first; or a text: why it may not. `parent`: null = any partner of `combine`. */
 function pairOf(state: State, combine: string, parent: string | null): readonly [string, string] | string {
   const pairs = combinable(state).filter(({ experiments }) => experiments.includes(combine))
   const found = pairs.find(
@@ -169,7 +172,7 @@ function pairOf(state: State, combine: string, parent: string | null): readonly 
     : `${combine} is in no pair that git cannot merge: such pairs are listed as "combine" when the round opens`
 }
 
-/** A text says why it may not be tried. */
+/** The idea of the backlog; or a text: why it may not be tried. */
 function ideaOf(state: State, id: string): BacklogIdea | string {
   const found = backlogOf(state).find(({ idea }) => idea.id === id)
   if (!found) return `there is no ${id}`
@@ -209,7 +212,7 @@ function whyWhole(node: Experiment | undefined): string {
 /** Characters of an objective. */
 const LONGEST = 2000
 
-/** Shorter by its lists first: they are most of a long brief. */
+/** Shortens a brief; its lists most of all, because they are most of a long brief. */
 function cut(brief: Brief, most: number): Brief {
   const few = (texts: readonly string[]) =>
     texts.slice(0, Math.max(1, Math.floor(most / 100))).map((text) => text.slice(0, Math.ceil(most / 4)))
@@ -280,7 +283,7 @@ export function sift(
   return { accepted: stronger ? accepted.map((brief) => ({ ...brief, hard: true })) : accepted, refused }
 }
 
-/** The brief before it that makes one of the two superfluous, by its lane. */
+/** The lane of an accepted brief that this one repeats, and why it is a repetition; null when there is none. */
 function twinOf(brief: Brief, accepted: readonly Brief[]): { lane: number; why: string } | null {
   for (const [index, other] of accepted.entries()) {
     const why = whyTwins(brief, other)
@@ -289,7 +292,7 @@ function twinOf(brief: Brief, accepted: readonly Brief[]): { lane: number; why: 
   return null
 }
 
-/** Words that differ make no second assignment when parent and places, or parent and content, are the same. */
+/** Two briefs in different words are still one assignment if they have the same parent, and point to the same places or propose the same change. */
 function whyTwins(one: Brief, other: Brief): string | null {
   if (alike(one.objective, other.objective)) return 'it says the same'
   if (one.idea !== undefined && one.idea === other.idea) return 'it carries out the same idea'
@@ -305,17 +308,17 @@ function whyTwins(one: Brief, other: Brief): string | null {
     : null
 }
 
-/** Shared pointers ÷ those of the brief that has fewer, from which two briefs point to the same places. */
+/** Two briefs point to the same places if they share at least this part of the pointers of the brief that has fewer. */
 const SAME_PLACES = 0.6
 
-/** null when one of the two has no pointer: nothing is known then. */
+/** The part of the pointers that both briefs share; null when one of them has no pointer, so that it cannot be said. */
 function sharedPlaces(one: Brief, other: Brief): number | null {
   const [left, right] = [placesOf(one), placesOf(other)]
   const fewer = Math.min(left.size, right.size)
   return fewer === 0 ? null : [...left].filter((place) => right.has(place)).length / fewer
 }
 
-/** The experiment that a brief repairs is no place; marks around a path do not make it a different place. */
+/** What the pointers of a brief name, without quotation marks around it. "Repair of …" and "From artifact …" name no place. */
 const placesOf = ({ pointers }: Brief): Set<string> =>
   new Set(
     pointers
@@ -324,7 +327,7 @@ const placesOf = ({ pointers }: Brief): Set<string> =>
       .filter((text) => text !== ''),
   )
 
-/** Numbers and little words apart. */
+/** Whether two objectives propose the same change: numbers and short common words are not compared. */
 const sameContent = (one: string, other: string): boolean =>
   likeness(shapeOf(one), shapeOf(other)) >= SAME_SHAPE
 

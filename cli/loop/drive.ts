@@ -27,12 +27,12 @@ import {
   TRIES,
 } from './agenda.ts'
 import { ANSWERS_OF } from './answer-schemas.ts'
-import { doIt } from './effects.ts'
+import { carryOut } from './effects.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
 import { alertOfHeldAccelerators } from './held-accelerators.ts'
 import type { DueAnswer } from './meta/apply.ts'
 import { metaDue } from './meta/apply.ts'
-import { lookEvery } from './meta/every.ts'
+import { lookInterval } from './meta/interval.ts'
 import { hasFailed, look, SWITCHED_OFF } from './meta/look.ts'
 import { BEGINS, factsOf, isOpen } from './next-tasks.ts'
 import { openRound, stopOfNext, suiteRound } from './open.ts'
@@ -71,9 +71,9 @@ export interface DriveOutcome {
 const MOST_LOGS = 1000
 /** How often the loop reads whether a person switched the meta controller on, or changed its interval. */
 const SWITCH_MS = 10_000
-/** Ends that also say why no agent was asked, or needed. */
+/** With these stop reasons it is no fault of a host that no agent answered. */
 const OVER: readonly (StopReason | null)[] = ['budget', 'user', 'target']
-/** An effect that is named again so often does nothing. */
+/** If the agenda names the same effect more often than this in a round, the effect changes nothing, and the loop ends with an error. */
 const MOST_TIMES = 50
 
 /** Fails before anything is begun; what ends it later is in the outcome. */
@@ -113,7 +113,7 @@ async function steered(
   run: OpenRun,
   own: readonly string[],
 ): Promise<Pick<DriveOutcome, 'edits' | 'alerts' | 'stops'>> {
-  const seen = lookEvery(run) !== null ? await metaDue(run, null) : null
+  const seen = lookInterval(run) !== null ? await metaDue(run, null) : null
   if (!seen?.ok) return { edits: [], alerts: [...own], stops: [] }
   const { edits, alerts, stops } = seen.value
   return { edits, alerts: [...alerts, ...own], stops }
@@ -130,15 +130,18 @@ interface RoundsSetup {
   limit: number | null
 }
 
-/** Each task and each effect of the agenda is at work once, and of a lane one at a time; whatever ends or happens, the agenda is read again. */
+/**
+ * Begins what the agenda names: no task or effect twice at a time, and in a lane only one. When one ends, or the ledger grows, the
+ * agenda is read again.
+ */
 class Rounds {
   closed = 0
   stop: StopReason | null = null
   /** Why nothing more is begun; what was begun is finished and recorded. */
   ending: Problem | null = null
-  /** How often it was looked whether there is anything to steer. */
+  /** How often the meta controller looked whether there is anything to steer. */
   looks = 0
-  /** What a person should know of the looks. */
+  /** What a person should know of these looks. */
   readonly alerts: string[] = []
   readonly #run: OpenRun
   readonly #setup: RoundsSetup
@@ -174,7 +177,7 @@ class Rounds {
     let last = performance.now()
     for (;;) {
       // A person may change the interval while this waits, so it waits in short pieces.
-      const left = () => last + (lookEvery(this.#run) ?? Number.POSITIVE_INFINITY) - performance.now()
+      const left = () => last + (lookInterval(this.#run) ?? Number.POSITIVE_INFINITY) - performance.now()
       await pause(Math.max(1, Math.min(left(), SWITCH_MS)), undefined, { signal }).catch(() => {})
       if (signal.aborted) return
       if (left() > 0) continue
@@ -270,7 +273,7 @@ class Rounds {
     this.#run.tell({ type: 'phase', title: phase })
   }
 
-  /** What is seen of it in the ledger may be half of it: an experiment has its event before its folder. */
+  /** The ledger cannot tell this: an experiment has its event before its folder, so work that seems done may still go on. */
   #isAtWork(name: string, lane: number | null): boolean {
     if (this.#atWork.has(name)) return true
     return lane !== null && [...this.#atWork.values()].some((one) => one.lane === lane)
@@ -351,7 +354,7 @@ class Rounds {
       // A person may hold the loop: what begins an experiment waits.
       if (BEGINS.includes(effect.do)) await asker.begin(signal)
       if (signal.aborted) return null
-      const done = await doIt(this.#run, effect)
+      const done = await carryOut(this.#run, effect)
       if (done.ok) this.#tell(effect, done.value)
       // It was killed before it could claim the attempt: nothing is begun, and nothing is known of the candidate.
       else if (done.problem.code !== 'worker_died' || times >= TRIES) return done.problem

@@ -1,4 +1,4 @@
-/** What the CLI does by itself: what the agenda names and no agent is needed for. */
+/** What the CLI does by itself: the effects that the agenda names, for which no agent is needed. */
 
 import { audit, findingCode } from '../experiment/audit.ts'
 import { checkSeal } from '../experiment/check.ts'
@@ -28,8 +28,8 @@ import { applyLook } from './meta/look.ts'
 import { recordOwn } from './record-answer.ts'
 import { descend } from './suite/gradient.ts'
 
-/** One effect of the agenda. A problem says that it may be done later, or that it is not this caller's to do. */
-export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown>> {
+/** Carries out one effect of the agenda. After a problem, the effect may be done later, or another caller must do it. */
+export async function carryOut(run: OpenRun, effect: Effect): Promise<Result<unknown>> {
   const { state } = run.ledger
   switch (effect.do) {
     case 'propose': {

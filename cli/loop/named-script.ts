@@ -23,24 +23,24 @@ const isPath = (text: string) => text.includes('/') || text.endsWith('.js')
 /** A path, or the name of a workflow; a file in the current folder is preferred to a name. */
 export function scriptNamed(text: string, cwd: string): Result<FoundScript> {
   const file = isPath(text) || existsSync(resolve(cwd, text))
-  return file ? hinted(readScript(text, cwd)) : scriptByName(text, cwd)
+  return file ? withNamesHint(readScript(text, cwd)) : scriptByName(text, cwd)
 }
 
 export const scriptByName = (name: string, cwd: string): Result<FoundScript> =>
-  hinted(findScript(name, workflowFolders(cwd)))
+  withNamesHint(findScript(name, workflowFolders(cwd)))
 
 const NAMES = next`${call('workflow list')} shows the names; a path has a slash, or ends with .js`
 
-/** With the way to the names, if the script that was named is not there. */
-export const hinted = <T>(found: Result<T>): Result<T> =>
+/** If no script has the name that a person gave, the hint of the problem says how to list the names. */
+export const withNamesHint = <T>(found: Result<T>): Result<T> =>
   found.ok || found.problem.code !== 'unknown_workflow'
     ? found
     : { ok: false, problem: { ...found.problem, hint: NAMES } }
 
 /** What a spec's `loop.workflow` names. A built-in name means the built-in workflow, even if the project has one of that name. */
 export function loopScript(text: string, checkout: string): Result<FoundScript> {
-  if (isPath(text)) return hinted(readScript(text, checkout))
+  if (isPath(text)) return withNamesHint(readScript(text, checkout))
   const folders = workflowFolders(checkout)
   const ours = findScript(`assay:${text}`, folders)
-  return ours.ok ? ours : hinted(findScript(text, folders))
+  return ours.ok ? ours : withNamesHint(findScript(text, folders))
 }

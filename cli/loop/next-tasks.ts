@@ -19,7 +19,7 @@ import {
   nextTasks,
   type Task,
 } from './agenda.ts'
-import { doIt } from './effects.ts'
+import { carryOut } from './effects.ts'
 import { alertOfHeldAccelerators } from './held-accelerators.ts'
 import { look, untilLook } from './meta/look.ts'
 import { openRound, scanBatches, stopOfNext } from './open.ts'
@@ -207,7 +207,7 @@ export async function advance(run: OpenRun, lane: number | null): Promise<Result
     if (now === before) throw new Error(`the loop cannot go on: ${effects.map((one) => one.do).join(', ')}`)
     before = now
     for (const effect of effects) {
-      const done = await doIt(run, effect)
+      const done = await carryOut(run, effect)
       if (!done.ok) return done
     }
   }

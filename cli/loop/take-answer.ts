@@ -11,7 +11,7 @@ import { mayGoOn } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { nextTasks, type Task, taskLeftOut } from './agenda.ts'
 import { ANSWERS_OF, knownFields } from './answer-schemas.ts'
-import { doIt } from './effects.ts'
+import { carryOut } from './effects.ts'
 import { advance, answeredBefore, factsOf, givenOut, listed, type NextAnswer, notOpen } from './next-tasks.ts'
 import { parkedSince, toldIdeas } from './parked.ts'
 import { recordAnswer } from './record-answer.ts'
@@ -92,7 +92,7 @@ async function auditLeftOut(run: OpenRun, { id, role, experiment }: Task): Promi
   const { answers, experiments } = run.ledger.state
   if (role !== 'audit' || experiment === null || !answers.get(id)?.answer) return
   if (experiments.get(experiment)?.status === 'revoked') return
-  await doIt(run, { do: 'audit', experiment, task: id })
+  await carryOut(run, { do: 'audit', experiment, task: id })
 }
 
 /** The answer of an agent that the caller itself asked; what follows from it is the caller's to do. */

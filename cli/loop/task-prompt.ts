@@ -1,4 +1,4 @@
-/** The whole prompt of an open task: what its agent must know of the run, by its role. */
+/** The prompt of an open task: what the agent must know of the run, depending on its role. `drive.ts` asks for it, and the verb `task`. */
 
 import { mayEdit } from '../hosts/rights.ts'
 import type { TaskAnswered } from '../ledger/events.ts'
@@ -39,7 +39,7 @@ export interface TaskAnswer extends Task {
   answer: object
 }
 
-/** The whole prompt of an open task. */
+/** The task with its prompt and the schema of its answer. Problem if the task was answered before, or is not open. */
 export async function taskOf(run: OpenRun, id: string): Promise<Result<TaskAnswer>> {
   const before = run.ledger.state.answers.get(id)
   if (before) return fail(answeredBefore(id, before))
@@ -148,7 +148,7 @@ function laneOf(run: OpenRun, { experiment, lane: number }: Task, round: Round):
   }
 }
 
-/** What it starts from beside its parent. */
+/** What an experiment starts from beside its parent: artifacts of another one, an experiment to repair, or a second parent. */
 function startOf(run: OpenRun, node: Experiment): Pick<PromptLane, 'seed' | 'repair' | 'combine'> {
   const { seed } = artifactPlaces(run, node)
   const broken = run.ledger.state.experiments.get(node.created.repair ?? '')
@@ -162,24 +162,24 @@ function startOf(run: OpenRun, node: Experiment): Pick<PromptLane, 'seed' | 'rep
   }
 }
 
-/** The baseline arm knows nothing of the search. */
+/** What the prompt says of the run. An agent of the baseline arm (`arm`) is told nothing of what the search found. */
 function capsuleOf(turn: RoundAnswer, arm: boolean): Record<string, unknown> {
   const { goal, metric, best, skills, learnings, rules, notes, steering } = turn
   const blank = { best: null, learnings: [], notes: [], steering: [] }
   return { goal, metric, best, skills, learnings, rules, notes, steering, ...(arm ? blank : {}) }
 }
 
-/** Of one step. */
-const SAID = { items: 10, characters: 1000 }
+/** The most that is quoted of the answer to one step. */
+const OF_STEP = { items: 10, characters: 1000 }
 
-/** What steps and scanners of the round said; of the scanners, what the stored outputs prove. */
+/** What the steps and the scanners of the round found. Findings of scanners count only if the stored outputs prove them. */
 function findingsOf(run: OpenRun, { round }: Round): { message: string }[] {
   const given = [...run.ledger.state.answers.values()]
   const { steps: all } = directionsOf(run.ledger.state.meta, round)
   const steps = all.flatMap(({ edit, seam }) =>
     textsOf(run.ledger.state.answers.get(stepTask(round, edit))?.answer?.findings)
-      .slice(0, SAID.items)
-      .map((message) => ({ kind: seam, message: message.slice(0, SAID.characters) })),
+      .slice(0, OF_STEP.items)
+      .map((message) => ({ kind: seam, message: message.slice(0, OF_STEP.characters) })),
   )
   const scanned = given
     .filter(({ task }) => task.startsWith(scanTask(round, '')))

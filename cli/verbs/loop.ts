@@ -100,7 +100,7 @@ async function driveScript(
   script: FoundScript,
 ): Promise<Result<Driven>> {
   const rounds = args.integer('rounds')
-  const { driveByScript } = await import('../loop/workflow.ts')
+  const { driveByScript } = await import('../loop/drive-by-script.ts')
   const { workflowFolders } = await import('../loop/named-script.ts')
   const outcome = await driveByScript(run, {
     script,

@@ -11,7 +11,7 @@ import {
   newLooseRun,
   runLoose,
 } from '../loop/loose-workflow.ts'
-import { hinted, scriptByName, scriptNamed, workflowFolders } from '../loop/named-script.ts'
+import { scriptByName, scriptNamed, withNamesHint, workflowFolders } from '../loop/named-script.ts'
 import { call, next, type Said } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { openRun } from '../run/open.ts'
@@ -180,7 +180,7 @@ const NAME_ONE = "name a program that answers prompts: --host command --command 
 async function finish(context: Context, run: LooseRun, chain: Chain): Promise<Result<VerbAnswer>> {
   const { id, request } = run
   const folders = workflowFolders(request.cwd)
-  const done = hinted(await runLoose(context, run, { chain, entry: process.argv[1] ?? '', folders }))
+  const done = withNamesHint(await runLoose(context, run, { chain, entry: process.argv[1] ?? '', folders }))
   if (!done.ok) return done
   if (context.signal.aborted) {
     const hint = next`continue, without paying again for answers that were given: ${call('workflow resume', id)}`

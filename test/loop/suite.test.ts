@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Expectation } from '../../cli/ledger/texts.ts'
-import { choose, type ProposedText } from '../../cli/loop/suite/choose.ts'
+import { type ProposedText, rankProposals } from '../../cli/loop/suite/choose.ts'
 import { defectsOf } from '../../cli/loop/suite/defects.ts'
 
 const TEXTS = new Map(
@@ -12,7 +12,7 @@ const proposed = (asked: string, parts: Partial<ProposedText> = {}): ProposedTex
   ...parts,
 })
 const products = (proposals: ProposedText[], known: Expectation[] = []) =>
-  choose(proposals, TEXTS, known).choices.map(({ artifact, product }) => [
+  rankProposals(proposals, TEXTS, known).choices.map(({ artifact, product }) => [
     artifact,
     Number(product.toFixed(4)),
   ])
@@ -58,7 +58,10 @@ describe('the text that is tried', () => {
     ],
     ['expects nothing', { expected: 0 }, 'pitfalls: it expects no reduction of the loss (0)'],
   ])('is taken although it %s', (_, parts, refused) => {
-    expect(choose([proposed('pitfalls', parts)], TEXTS, [])).toEqual({ choices: [], refused: [refused] })
+    expect(rankProposals([proposed('pitfalls', parts)], TEXTS, [])).toEqual({
+      choices: [],
+      refused: [refused],
+    })
   })
 
   test('a confidence above 1 counts in full', () => {

@@ -8,8 +8,8 @@ import { ok, type Result } from '../../result.ts'
 import type { OpenRun } from '../../run/open.ts'
 import { firstRefused } from '../fit.ts'
 import { type SiftedEdits, siftEdits } from './edits.ts'
-import { lookEvery } from './every.ts'
 import { type MetaFact, metaFactsOf } from './facts.ts'
+import { lookInterval } from './interval.ts'
 
 export type EditView = Edit & {
   id: string
@@ -97,7 +97,7 @@ const RECENT = { edits: 100, alerts: 100, stops: 100 }
 export async function metaDue(run: OpenRun, claim: string | null): Promise<Result<DueAnswer>> {
   const { state } = run.ledger
   const { meta } = state
-  const every = lookEvery(run)
+  const every = lookInterval(run)
   const all = await metaFactsOf(run)
   const last = meta.lastTick
   const again = claim !== null && last?.by === claim

@@ -7,7 +7,7 @@ import { lookTask } from '../../ledger/task-id.ts'
 import { ok, type Result } from '../../result.ts'
 import type { OpenRun } from '../../run/open.ts'
 import { applyEdits, metaDue } from './apply.ts'
-import { lookEvery } from './every.ts'
+import { lookInterval } from './interval.ts'
 
 /** Looks in a row, in one round, whose agent gave no answer: after these it is not asked in that round any more. */
 const FAILED_LOOKS = 3
@@ -28,7 +28,7 @@ export const SWITCHED_OFF = `the meta controller gave no answer ${FAILED_LOOKS} 
 /** In ms from now; null = it is off. A look is cheap, but not free: it reads what the newest samples printed. */
 export function untilLook(run: OpenRun): number | null {
   const { state } = run.ledger
-  const every = lookEvery(run)
+  const every = lookInterval(run)
   const round = currentRound(state)
   if (every === null || round === null || state.paused !== null || hasFailed(state)) return null
   const last = state.meta.lastTick?.at ?? round.opened.at

@@ -1,4 +1,7 @@
-/** Which of the proposed texts is tried: the one with the best product of expected reduction and confidence. Pure. */
+/**
+ * Which of the proposed texts a round with `gradient` tries. Each agent proposes a new text for one artifact of the suite, and says how
+ * much it expects the loss to fall and how sure it is. The proposal with the largest product of both is tried. Pure.
+ */
 import { type Expectation, expectationScale } from '../../ledger/texts.ts'
 
 /** What an agent answered to the question for one artifact. */
@@ -29,8 +32,11 @@ export interface Choice {
   product: number
 }
 
-/** The first of equal products wins. `refused`: why each of the others cannot be tried. */
-export function choose(
+/**
+ * `choices`: the proposals that could be tried, the best first; of equal products the one that came first. `refused`: why each other
+ * proposal cannot be tried. `known`: what was expected and measured before; it scales the product of an artifact.
+ */
+export function rankProposals(
   proposals: readonly ProposedText[],
   texts: ReadonlyMap<string, CurrentText>,
   known: readonly Expectation[],

@@ -15,7 +15,7 @@ import { fail, ok, type Result } from '../../result.ts'
 import { liveSpec, type OpenRun } from '../../run/open.ts'
 import type { Effect, Task } from '../agenda.ts'
 import { recordOwn } from '../record-answer.ts'
-import { type CurrentText, choose, type ProposedText } from './choose.ts'
+import { type CurrentText, type ProposedText, rankProposals } from './choose.ts'
 import { defectsOf } from './defects.ts'
 import { gradientPrompt } from './prompt.ts'
 
@@ -78,7 +78,7 @@ export async function descend(
   const texts = await textsNow(run, startOf(state))
   if (!texts.ok) return texts
   if (!state.answers.has(record)) {
-    const { choices, refused } = choose(proposalsIn(run, round), texts.value, expectations(state))
+    const { choices, refused } = rankProposals(proposalsIn(run, round), texts.value, expectations(state))
     const [best] = choices
     const others = choices.slice(1).map(({ artifact, product }) => ({ artifact, product }))
     const { content, ...chosen } = best ?? { content: null }

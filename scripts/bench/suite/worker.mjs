@@ -5,7 +5,7 @@ import {
   ScaleWindow,
 } from '../../../cli/evaluate/paired.ts'
 import { learningRate } from '../../../cli/ledger/texts.ts'
-import { choose } from '../../../cli/loop/suite/choose.ts'
+import { rankProposals } from '../../../cli/loop/suite/choose.ts'
 import { meanLoss, NO_SIGNALS, taskLoss } from '../../../cli/suite/loss.ts'
 import { Random } from '../decisions/random.mjs'
 
@@ -79,7 +79,7 @@ export function epochs(seed, { noise, cut, single = false }) {
       turnedDown = false
       continue
     }
-    const [best] = choose(session.proposals(), texts, []).choices
+    const [best] = rankProposals(session.proposals(), texts, []).choices
     const next = left * (1 - cut)
     found.tried++
     const kept = single ? session.isLower(left, next) : session.isKept(left, next)

@@ -1,4 +1,7 @@
-/** Drives one run with a workflow script: its agents are a host's, its clerk is this CLI, its journal is the run's. */
+/**
+ * `assay loop` with a script of the user's (`loop.workflow`) in place of the built-in rounds. The host of the run answers what the script
+ * asks agents, this CLI runs the commands that the script gives to its clerk, and the journal of answers is in the folder of the run.
+ */
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,7 +39,7 @@ export interface ScriptOutcome extends WorkflowOutcome {
   left: boolean
 }
 
-/** Continues where a killed driver stopped: answers that were paid for are read from its journal. */
+/** Continues where a killed process stopped: answers that were paid for are read from the journal. */
 export async function driveByScript(run: OpenRun, request: ScriptRequest): Promise<Result<ScriptOutcome>> {
   const hosts = await openHosts(run, request.uncapped)
   if (!hosts.ok) return hosts
