@@ -1,3 +1,7 @@
+/**
+ * `init`: checks the spec, begins a run, and measures its baseline. With `--prepare` it opens the worktree of the baseline for a
+ * benchmark to be built there. An interrupted `init` is continued when it is called again.
+ */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { canaryFact, checkCanary } from '../diagnose/canary.ts'

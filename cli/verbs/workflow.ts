@@ -168,7 +168,8 @@ async function hostOf(context: Context, run: string | null, request: LooseReques
   const around = openRun(context, run)
   if (!around.ok) {
     if (around.problem.code !== 'no_run') return around
-    const message = 'no host was named, and there is no run here whose host could answer'
+    const message =
+      'the workflow needs a host: none was named, and this repository has no run whose host could answer'
     return fail({ kind: 'usage', code: 'no_host', message, hint: NAME_ONE })
   }
   const opened = await openHost(around.value)
