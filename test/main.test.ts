@@ -170,7 +170,7 @@ describe('the edge', () => {
   test('help needs the module of a verb, or says nothing about its flags', async () => {
     const all = await run([])
     expect(all.code).toBe(0)
-    expect(all.stdout).toMatch(/^ {2}frontier +the parents that the policy would pick now$/m)
+    expect(all.stdout).toMatch(/^ {2}frontier +the parents that the next round would offer$/m)
     const one = await run(['discard', '--help'])
     expect(one.code).toBe(0)
     expect(one.stdout).toContain('Usage: assay discard ID [flags]')

@@ -466,7 +466,7 @@ const LOOK = [
   {
     name: 'frontier',
     group: 'look',
-    summary: 'the parents that the policy would pick now',
+    summary: 'the parents that the next round would offer',
     positionals: [],
     flags: {
       k: { type: 'integer', short: 'k', value: 'N', min: 1, max: 1000, summary: 'how many parents' },
