@@ -110,8 +110,8 @@ const TRIES = 20
 
 /**
  * Judges the content of the worktree, or continues what a dead process began. Safe to repeat and to run many times at
- * once: one seal, one verdict. The same `key` gives the first answer. `asSealed`: a seal that waits for its verdict, or has
- * it, is meant, whatever the worktree holds by now.
+ * once: one seal, one verdict. The same `key` gives the first answer. `asSealed`: judges
+ * the last seal, or answers the verdict that it has, whatever the worktree holds by now.
  */
 export async function submit(
   run: OpenRun,
@@ -172,7 +172,7 @@ async function submitOnce(
 
 const MOST_NAMED = 10
 
-/** All packages that a person would have to approve, not one after the other. */
+/** The other packages that a person would have to approve: the message names all at once, so that no further attempt finds the next one. */
 const alsoAdded = ({ code }: CheckFinding, more: readonly CheckFinding[]): string[] =>
   code === 'dependency'
     ? more
@@ -181,7 +181,7 @@ const alsoAdded = ({ code }: CheckFinding, more: readonly CheckFinding[]): strin
         .map(({ message }) => message)
     : []
 
-/** A new epoch begins with the baseline: what was sealed as such, whatever its worktree holds now. */
+/** A new epoch begins with a new measurement of the baseline, as it was sealed, whatever its worktree holds now. */
 async function judgeBaselineAgain(
   run: OpenRun,
   node: Experiment,

@@ -1,9 +1,9 @@
-/** Tells a person which foreign processes hold an accelerator. Asked when a round opens. */
+/** Tells a person which processes of others hold memory of an accelerator. The loop and `round next` ask when a round opens. */
 import { acceleratorHolders, strangerOf } from '../process.ts'
 import type { OpenRun } from '../run/open.ts'
 import { recordAlert } from '../run/steer.ts'
 
-/** Below this, a desktop or an idle service may be all that it is. */
+/** Less than this may be a desktop or an idle service, and is not reported. */
 const MUCH_MIB = 4096
 
 /**

@@ -21,7 +21,7 @@ export interface PinAnswer {
 
 const REASON = 1000
 
-/** Refuses what no round could offer. Pinned already: the new reason counts. */
+/** Refuses an experiment that no round could offer. If it is pinned already, only the reason changes. */
 export function pin(
   run: OpenRun,
   experiment: string,
@@ -41,7 +41,7 @@ export function pin(
   return answered(recorded, () => answer(run, experiment, true))
 }
 
-/** Not pinned is no failure. */
+/** If the experiment is not pinned, nothing is recorded, and that is no failure. */
 export function unpin(
   run: OpenRun,
   experiment: string,
@@ -62,7 +62,7 @@ export function unpin(
 const mayBeOffered = (state: State, experiment: string): boolean =>
   candidatesOf(state).some(({ id }) => id === experiment)
 
-/** A child may be made of it by hand, but the search takes it for no parent. */
+/** Why no round offers this experiment, although `assay new --parent` may start from it. */
 function neverOffered(state: State, { id, created }: Experiment): Problem {
   const [because, hint] =
     created.arm !== undefined

@@ -1,4 +1,8 @@
-/** Everything between the claim and the verdict: the checks of a candidate in the slot, in their order. */
+/**
+ * Everything between the claim and the verdict: waits for a slot, makes the checks of a candidate in their order, and answers the
+ * evidence. `experiment/submit.ts` asks for it, the job on a node, and whoever computes a verdict again. It has nothing to do with the
+ * model that judges answers: that is in `judged-pairs.ts` and `cli/judge/`.
+ */
 
 import { join } from 'node:path'
 import { calibrate } from '../evaluate/calibrate.ts'
@@ -49,7 +53,7 @@ import { judgedCommit } from './worktree.ts'
 
 // ---------------------------------------------------------------- the baseline's samples: its value and its noise
 
-/** Of a baseline whose answers a judge compares. */
+/** How many samples a baseline needs if a model judges the metric. */
 const JUDGED_SAMPLES = 2
 
 /** Each sample has a seed of its own: a metric that depends on the seed varies. False when a sample ends the trial. */
