@@ -37,6 +37,7 @@ import { call, next } from '../next.ts'
 import { attributionLock } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { hoursSpent } from '../run/budget.ts'
+import { differencesOf, machineNow, machineOf } from '../run/machine.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { claimId } from './create.ts'
 import { submit } from './submit.ts'
@@ -218,7 +219,28 @@ export async function planAttribution(
   asked: AttributeRequest,
 ): Promise<Result<AttributionOutlook>> {
   const scene = await prepare(run, asked)
-  return scene.ok ? ok(outlook(scene.value, asked)) : scene
+  if (!scene.ok) return scene
+  const here = measuredHere(run, scene.value.node)
+  return here.ok ? ok(outlook(scene.value, asked)) : here
+}
+
+/** Tests run in slots of this machine, never in jobs: refused where the experiment was measured on another one. */
+function measuredHere(run: OpenRun, node: Experiment): Result<void> {
+  if (!liveSpec(run).executor) return ok(undefined)
+  const then = machineOf(run.ledger.state, node)
+  const different = then && differencesOf(then, machineNow())
+  if (different)
+    return fail({
+      kind: 'refused',
+      code: 'other_machine',
+      message: `attribute measures on this machine, not by jobs, and ${node.id} was measured on another one: ${different}`,
+      hint: 'repeat the command on a node of the kind that measured it, for example inside of an allocation of the engine',
+    })
+  run.tell({
+    type: 'log',
+    message: 'the parts are tested on this machine, not by jobs: nothing else should run on it',
+  })
+  return ok(undefined)
 }
 
 // ---------------------------------------------------------------- the search: one test after the other, each recorded
@@ -250,6 +272,8 @@ export async function attribute(
     const plan = planFor(run, units.length, asked)
     const earlier = answeredBefore(run.ledger.state, node, plan)
     if (earlier) return ok(earlier)
+    const here = measuredHere(run, node)
+    if (!here.ok) return here
     const begun = begin(scene.value, plan, asked)
     if (!begun.ok) return begun
     return await goOn(scene.value, begun.value, leaving)

@@ -560,7 +560,7 @@ export interface PlacedOnNode extends Envelope {
   confirmation?: number
   /** Name of the machine. */
   node: string
-  /** Where it is not the last one that was recorded. */
+  /** Always, since jobs of several machines run at once; absent in ledgers of earlier builds, where it was the last one. */
   machine?: Machine
 }
 

@@ -13,6 +13,7 @@ import type {
   GateRemoved,
   Idea,
   Judged,
+  Machine,
   Noted,
   PlacedOnNode,
   RoundBriefed,
@@ -46,7 +47,7 @@ import {
 import { type LifecycleVerb, statusAfter } from './transitions.ts'
 
 export function evolve(state: State, event: Event): void {
-  if ('machine' in event && event.machine) state.machines.push({ since: state.seq, machine: event.machine })
+  if ('machine' in event && event.machine) noteMachine(state, event.machine)
   const looked = 'experiment' in event && event.experiment ? watchBest(state, event.experiment) : null
   apply(state, event)
   looked?.()
@@ -54,6 +55,12 @@ export function evolve(state: State, event: Event): void {
   state.lastAt = event.at
   if (isOfLoop(state, event)) renewLease(state.driver, event.at)
   if (event.key !== undefined) state.keys.set(event.key, event)
+}
+
+/** That of a job is in each of its events. */
+function noteMachine({ machines, seq }: State, machine: Machine): void {
+  const last = machines.at(-1)?.machine
+  if (JSON.stringify(last) !== JSON.stringify(machine)) machines.push({ since: seq, machine })
 }
 
 function apply(state: State, event: Event): void {
@@ -393,7 +400,8 @@ function followJob(state: State, node: Experiment, event: Dispatched | PlacedOnN
     event.confirmation === undefined ? attemptOf(node, event.attempt) : pendingConfirmation(state, node.id)
   if (!attempt) return
   if (event.type === 'placed') {
-    if (attempt.job) attempt.job.placed = { node: event.node, at: event.at }
+    const { node, at, machine } = event
+    if (attempt.job) attempt.job.placed = { node, at, ...(machine && { machine }) }
     return
   }
   const { executor, job_key: key, job: id, folder, config, as_of, at } = event

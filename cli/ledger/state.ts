@@ -53,7 +53,7 @@ export interface AttemptJob extends Pick<Dispatched, 'executor' | 'folder' | 'at
   /** What the engine calls it. */
   id: string
   /** null while it is queued, as far as was seen. */
-  placed: { node: string; at: string } | null
+  placed: { node: string; at: string; machine?: Machine } | null
   /** This one measures on held-out data; what it measured before. */
   first?: AttemptJob
 }

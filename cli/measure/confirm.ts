@@ -44,7 +44,7 @@ import { acquireLease } from '../lock.ts'
 import { call, next } from '../next.ts'
 import { confirmsFolder } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { differencesOf, machineAt, machineNow, newMachine } from '../run/machine.ts'
+import { differencesOf, machineNow, machineOf, newMachine } from '../run/machine.ts'
 import { liveSpec, type OpenRun, type RunRecord } from '../run/open.ts'
 import { modeOf, steadyBreakers } from './comparison.ts'
 import type { DecisionOf } from './decisions.ts'
@@ -689,7 +689,7 @@ function remember(
       ...(isHere ? newMachine(state) : {}),
       ...(aside ? { aside: true as const } : {}),
       epoch,
-      message: `${message}${answer.passed || !isHere ? '' : onOtherMachine(state, node)}`.slice(0, 500),
+      message: `${message}${answer.passed ? '' : onOtherMachine(state, node, isHere)}`.slice(0, 500),
     },
     run.clock(),
     key,
@@ -698,10 +698,13 @@ function remember(
 }
 
 /** What may explain that this result is not that of the verdict. */
-function onOtherMachine(state: State, { judgedSeq }: Experiment): string {
-  const then = machineAt(state, judgedSeq)
-  const different = then && differencesOf(then, machineNow())
-  return different ? `; this machine is not the one of the verdict: ${different}` : ''
+function onOtherMachine(state: State, node: Experiment, isHere: boolean): string {
+  const then = machineOf(state, node)
+  const now = isHere ? machineNow() : pendingConfirmation(state, node.id)?.job?.placed?.machine
+  const different = then && now && differencesOf(then, now)
+  return different
+    ? `; ${isHere ? 'this machine' : 'the node'} is not the one of the verdict: ${different}`
+    : ''
 }
 
 /** The earlier answer to this key; null when it is new. */

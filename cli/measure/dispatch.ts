@@ -61,7 +61,7 @@ import {
 } from '../paths.ts'
 import { fail, ok, type Problem, type Result, unreachable } from '../result.ts'
 import { encryptFile, type JobSeal, sealForJob } from '../run/holdout.ts'
-import { differencesOf, isNewMachine } from '../run/machine.ts'
+import { differencesOf } from '../run/machine.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { type Artifacts, listSizes } from './artifacts.ts'
 import { placeIfUnchanged } from './holdout.ts'
@@ -600,14 +600,13 @@ function notePlace(at: Dispatch): void {
   if (note === null) return
   const known = run.ledger.state.machines.at(-1)?.machine
   const different = known === undefined ? null : differencesOf(known, note.machine)
-  const isNew = known === undefined || isNewMachine(known, note.machine)
   // A command that took this attempt over may have recorded it.
   const recorded = run.ledger.propose(
     {
       type: 'placed',
       ...aboutJob(at),
       node: note.node,
-      ...(isNew ? { machine: note.machine } : {}),
+      machine: note.machine,
     },
     run.clock(),
   )

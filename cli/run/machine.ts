@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism, cpus, type as kernel, release, totalmem } from 'node:os'
 import type { Machine } from '../ledger/events.ts'
-import type { State } from '../ledger/state.ts'
+import { BASELINE, type Experiment, type State } from '../ledger/state.ts'
 
 export function machineNow(): Machine {
   const governor = governorNow()
@@ -44,6 +44,17 @@ export const isNewMachine = (known: Machine, now: Machine): boolean =>
 /** On which an event with this number was measured; null when it was not recorded. */
 export const machineAt = ({ machines }: State, seq: number | null): Machine | null =>
   machines.findLast(({ since }) => seq !== null && since <= seq)?.machine ?? null
+
+/** On which the last verdict on an experiment was measured; null when it was not recorded. */
+export const machineOf = (state: State, { attempts, judgedSeq }: Experiment): Machine | null =>
+  attempts.findLast(({ judged }) => judged)?.job?.placed?.machine ?? machineAt(state, judgedSeq)
+
+/** What was different from the machine of the baseline's measurement when an experiment was judged, in words; null: nothing. */
+export function otherThanBaseline(state: State, node: Experiment): string | null {
+  const baseline = state.experiments.get(BASELINE)
+  const [first, then] = [baseline && machineOf(state, baseline), machineOf(state, node)]
+  return first && then ? differencesOf(first, then) : null
+}
 
 /** What is different now, in words; null when nothing is. */
 export function differencesOf(before: Machine, now: Machine): string | null {

@@ -1,11 +1,11 @@
 import { counted, duration, gainText, shown } from '../evaluate/figure.ts'
-import { BASELINE, type Experiment, lastJudged, type State } from '../ledger/state.ts'
+import { type Experiment, lastJudged } from '../ledger/state.ts'
 import { type Undeclared, undeclaredFiles } from '../measure/artifacts.ts'
 import { recompute } from '../measure/recompute.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
-import { differencesOf, machineAt } from '../run/machine.ts'
+import { otherThanBaseline } from '../run/machine.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
@@ -27,7 +27,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const { spec, ledger } = opened.value
   const explained = judged ? explainVerdict(judged, data.comparisons, spec.metric, spec.noise.pairs.max) : []
   const attribution = attributionView(ledger.state, node.value.id)
-  const moved = otherMachine(ledger.state, node.value)
+  const moved = otherThanBaseline(ledger.state, node.value)
   const shown = {
     ...data,
     explained,
@@ -39,13 +39,6 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
     text: () => describe(shown, { now: ledger.state.epoch }),
     wrap: true,
   })
-}
-
-/** What was different from the machine of the baseline's measurement when it was judged, in words. */
-function otherMachine(state: State, { judgedSeq }: Experiment): string | null {
-  const first = machineAt(state, state.experiments.get(BASELINE)?.judgedSeq ?? null)
-  const then = machineAt(state, judgedSeq)
-  return first && then ? differencesOf(first, then) : null
 }
 
 /** Exit 4 when the ledger's verdict does not follow from the record. */

@@ -52,6 +52,11 @@ function describe(data: StatusData & { spec: EditedSpec | null }, name: string):
     `  budget: ${CAPS.every((cap) => budget[cap].limit === null) ? 'none is set; used: ' : ''}${CAPS.flatMap((cap) => spent(budget[cap], cap) ?? []).join(', ')}`,
     ...(data.judging ? [`  ${judgingLine(data.judging)}`] : []),
     `  loop: ${driverOf(data)}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; stop reason: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
+    ...(data.best?.other_machine
+      ? [
+          `  ${data.best.experiment} was measured on another machine than the baseline: ${plain(data.best.other_machine, 300)}`,
+        ]
+      : []),
     ...(data.jobs ?? []).map((job) => `  ${jobLine(job)}`),
     ...held(data),
     ...doubts(data),

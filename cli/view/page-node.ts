@@ -12,7 +12,7 @@ import { recordedSamples } from '../measure/samples.ts'
 import { baseOf } from '../measure/worktree.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { machineAt } from '../run/machine.ts'
+import { machineOf } from '../run/machine.ts'
 import type { OpenRun } from '../run/open.ts'
 import { plain, verbatim } from '../text.ts'
 import { attributionView, placeOf, togetherLines, worthOf } from './attribution.ts'
@@ -262,7 +262,7 @@ function environmentOf(run: OpenRun, node: Experiment): PageNode['environment'] 
   if (!attempt?.claim || samples.length === 0) return null
   const over = (read: (sample: Sample) => number | null | undefined) =>
     rangeOf(samples.flatMap((sample) => read(sample) ?? []))
-  const on = machineAt(run.ledger.state, node.judgedSeq)
+  const on = machineOf(run.ledger.state, node)
   const told: Record<string, string | null> = {
     machine: said(attempt.claim.owner.host, 80),
     ...(on && machineFacts(on)),

@@ -28,6 +28,7 @@ import {
   type Used,
 } from '../run/budget.ts'
 import { callerIn, livingDriver } from '../run/driver.ts'
+import { otherThanBaseline } from '../run/machine.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type JobInFlight, jobsInFlight } from './jobs.ts'
 import { judgingOf } from './judging.ts'
@@ -41,7 +42,13 @@ export interface StatusData {
   epoch: number
   metric: { name: string; direction: 'minimize' | 'maximize'; target: number | null }
   baseline: { experiment: string; value: number | null }
-  best: { experiment: string; value: number | null; parents?: readonly string[] } | null
+  best: {
+    experiment: string
+    value: number | null
+    parents?: readonly string[]
+    /** How the machine that measured it differs from that of the baseline; absent: it does not. */
+    other_machine?: string
+  } | null
   counts: Record<Status, number>
   budget: Record<Cap, Used>
   round: number | null
@@ -104,6 +111,7 @@ export function statusOf(run: OpenRun): StatusData {
   const { state } = run.ledger
   const best = bestOf(state)
   const baseline = state.experiments.get(BASELINE)
+  const moved = best && otherThanBaseline(state, best)
   const { knobs } = state
   const objections = objectionsOf(state)
   const parked = parkedIdeas(state)
@@ -118,7 +126,12 @@ export function statusOf(run: OpenRun): StatusData {
     epoch: state.epoch,
     metric: run.started.metric,
     baseline: { experiment: BASELINE, value: baseline ? nodeValue(baseline) : null },
-    best: best && { experiment: best.id, value: nodeValue(best), ...severalParents(best) },
+    best: best && {
+      experiment: best.id,
+      value: nodeValue(best),
+      ...severalParents(best),
+      ...(moved && { other_machine: moved }),
+    },
     counts: state.counts,
     budget: budgetOf(state),
     round: state.rounds.at(-1)?.round ?? null,
