@@ -77,9 +77,11 @@ export function bestsInOrder(state: State): Experiment[] {
   // A node of an earlier epoch that was measured again keeps the place of its verdict, before the new baseline's.
   const place = ({ parent, judgedSeq }: Experiment) => (parent === null ? -1 : (judgedSeq ?? 0))
   const bests: Experiment[] = []
-  for (const node of contendersAmong(state, withTraits(state, mayStand)).sort(
-    (a, b) => place(a) - place(b),
-  )) {
+  const placed = contendersAmong(state, withTraits(state, mayStand)).map((node) => ({
+    node,
+    at: place(node),
+  }))
+  for (const { node } of placed.sort((a, b) => a.at - b.at)) {
     const best = bests.at(-1)
     if (best !== undefined && !beats(state, node, best)) continue
     // Of equals only one is the best.
@@ -93,10 +95,16 @@ export function bestsInOrder(state: State): Experiment[] {
 function contendersAmong(state: State, nodes: readonly Experiment[]): Experiment[] {
   const bad = tainted(state)
   const standing = nodes.filter((node) => stands(state, node, bad))
-  const ids = new Set(standing.map(({ id }) => id))
-  return standing.filter(
-    (node) => nodeValue(node) !== null && isHeldOut(state, node) && !(node.lostTo && ids.has(node.lostTo)),
-  )
+  let ids: ReadonlySet<string> | null = null
+  const isIn = (id: string): boolean => {
+    ids ??= new Set(standing.map((node) => node.id))
+    return ids.has(id)
+  }
+  return standing.filter((node) => {
+    if (nodeValue(node) === null || !isHeldOut(state, node)) return false
+    const { lostTo } = node
+    return lostTo === null || lostTo === '' || !isIn(lostTo)
+  })
 }
 
 /** Whether a contender is ahead of another one; of equals the earlier is. */
@@ -117,7 +125,7 @@ const stands = (state: State, node: Experiment, bad: ReadonlySet<string>): boole
   (node.status === 'kept' || node.status === 'pruned') &&
   node.flagged === null &&
   node.epoch === state.epoch &&
-  !bad.has(node.id)
+  !(bad.size > 0 && bad.has(node.id))
 
 /**
  * Where a node stands among equals: by round, lane and depth, which do not depend on timing, then by id.

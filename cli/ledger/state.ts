@@ -189,6 +189,8 @@ export interface Traits {
   jobs: boolean
   /** Gates were added to it or taken away. */
   gates: boolean
+  /** Built on nothing: the baseline. */
+  root: boolean
 }
 
 export interface Experiments extends Entries<Experiment> {
@@ -205,8 +207,10 @@ export interface Selected {
   readonly length: number
   /** For who only reads it. */
   at(index: number): Experiment
-  /** One number for each of them. */
+  /** One number for each of them; nobody may change it. */
   numbers(of: Numbered): Float64Array
+  /** -1 when it is not among them. */
+  indexOf(id: string): number
   /** Of any experiment: see `key` of `NUMBERED`. */
   keyOf(id: string): number
 }
@@ -221,8 +225,9 @@ export const NUMBERED = {
   /** NaN when there is none. */
   value: ({ value }: Experiment) => value ?? Number.NaN,
   epoch: ({ epoch }: Experiment) => epoch,
+  /** At the end of its id; NaN when there is none. */
+  number: ({ id }: Experiment) => Number(/(\d{1,12})$/.exec(id)?.[1] ?? Number.NaN),
   tries: ({ tries }: Experiment) => tries,
-  generation: ({ generation }: Experiment) => generation,
   /** -1 before a verdict. */
   judgedSeq: ({ judgedSeq }: Experiment) => judgedSeq ?? -1,
   /** Its place among `STATUSES`. */
@@ -464,6 +469,12 @@ class SelectedNodes implements Selected {
     return Float64Array.from(this.#nodes, (node) => NUMBERED[of](node, keyOf))
   }
 
+  #indexes: ReadonlyMap<string, number> | null = null
+  indexOf(id: string): number {
+    this.#indexes ??= new Map(this.#nodes.map((node, at) => [node.id, at]))
+    return this.#indexes.get(id) ?? -1
+  }
+
   keyOf(id: string): number {
     const known = this.#keys.get(id)
     if (known !== undefined) return known
@@ -485,6 +496,7 @@ export function traitsOf(node: Experiment): Traits {
     flagged: flagged !== null,
     jobs: attempts.some(({ job }) => job),
     gates: gates.length > 0 || droppedGates.length > 0,
+    root: node.generation === 0,
   }
 }
 

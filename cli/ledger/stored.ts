@@ -527,16 +527,17 @@ interface StoredRecord {
 }
 
 /** Traits as a number. */
-const numberOf = ({ status, answered, special, remarks, flagged, jobs, gates }: Traits): number =>
+const numberOf = ({ status, answered, special, remarks, flagged, jobs, gates, root }: Traits): number =>
   STATUSES.indexOf(status) +
   (answered ? 8 : 0) +
   (special ? 16 : 0) +
   (remarks ? 32 : 0) +
   (flagged ? 64 : 0) +
   (jobs ? 128 : 0) +
-  (gates ? 256 : 0)
+  (gates ? 256 : 0) +
+  (root ? 512 : 0)
 
-const TRAITS: readonly Traits[] = Array.from({ length: 512 }, (_, number) => ({
+const TRAITS: readonly Traits[] = Array.from({ length: 1024 }, (_, number) => ({
   status: STATUSES[number % 8] ?? 'open',
   answered: (number & 8) !== 0,
   special: (number & 16) !== 0,
@@ -544,6 +545,7 @@ const TRAITS: readonly Traits[] = Array.from({ length: 512 }, (_, number) => ({
   flagged: (number & 64) !== 0,
   jobs: (number & 128) !== 0,
   gates: (number & 256) !== 0,
+  root: (number & 512) !== 0,
 }))
 
 /** The places of experiments with the same traits, one group after the other. */
@@ -669,6 +671,8 @@ export class StoredExperiments implements Experiments {
     for (const { traits, start, bytes } of this.#index.groups)
       if (is(TRAITS[traits] as Traits))
         groups.push(numbersIn(this.#pages, { start: this.#index.start + start, bytes }))
+    if (groups.length === this.#index.groups.length && this.touched.size === 0)
+      return Uint32Array.from({ length: this.stored }, (_, at) => at)
     const [only] = groups
     if (groups.length === 1 && only && this.touched.size === 0) return only
     const now = [...this.touched].filter((at) => is(traitsOf(this.node(at))))
@@ -739,7 +743,7 @@ const NUMBERED_COLUMNS: Record<Exclude<Numbered, 'key'>, StoredNumber> = {
   value: { column: 'value' },
   epoch: { column: 'epoch' },
   tries: { column: 'tries' },
-  generation: { column: 'generation' },
+  number: { column: 'number' },
   judgedSeq: { column: 'judgedSeq', less: 1 },
   status: { column: 'traits', bits: { first: 0, count: 3 } },
   special: { column: 'traits', bits: { first: 4, count: 1 } },
@@ -772,9 +776,31 @@ class StoredSelection implements Selected {
     return this.#all.keyOf(id)
   }
 
+  indexOf(id: string): number {
+    const place = this.#all.indexOf(id)
+    if (place === -1) {
+      const at = this.#added.findIndex((node) => node.id === id)
+      return at === -1 ? -1 : this.#places.length + at
+    }
+    let [low, high] = [0, this.#places.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#places[middle] as number) < place) low = middle + 1
+      else high = middle
+    }
+    return this.#places[low] === place ? low : -1
+  }
+
   numbers(of: Numbered): Float64Array {
     const places = this.#places
     const { touched } = this.#all
+    if (
+      of === 'value' &&
+      places.length === this.#all.stored &&
+      this.#added.length === 0 &&
+      touched.size === 0
+    )
+      return this.#all.columns.value.all() as Float64Array
     const numbers = new Float64Array(this.length)
     if (of === 'key') numbers.set(places)
     else this.#copy(NUMBERED_COLUMNS[of], numbers)

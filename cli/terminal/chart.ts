@@ -1,8 +1,8 @@
 /** The chart of a run: axis and ticks, columns of experiments, marks, drawn on a canvas of cells. */
 import { shown } from '../evaluate/figure.ts'
-import type { Status } from '../ledger/events.ts'
+import { STATUSES, type Status } from '../ledger/events.ts'
 import { plain } from '../text.ts'
-import type { ChartInput, ChartPoint } from '../view/chart.ts'
+import type { ChartColumns, ChartInput } from '../view/chart.ts'
 import { GLYPHS, READING_ORDER, WEIGHT } from './glyphs.ts'
 import { type Cell, cell, clip, type Line, merged, type TextRole } from './lines.ts'
 
@@ -11,9 +11,9 @@ import { type Cell, cell, clip, type Line, merged, type TextRole } from './lines
  * that lie within three times the interquartile range of the middle half (Tukey's outer fences). What lies outside
  * is clipped by the chart, so that one wild value does not flatten the rest. Null when there is nothing to show.
  */
-function rangeOf(values: readonly number[], must: readonly number[]): { low: number; high: number } | null {
+function rangeOf(values: Float64Array, must: readonly number[]): { low: number; high: number } | null {
   if (values.length === 0 && must.length === 0) return null
-  const sorted = Float64Array.from(values).sort()
+  const sorted = values.slice().sort()
   const quarter = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
   let low = must.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY)
   let high = must.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)
@@ -23,11 +23,11 @@ function rangeOf(values: readonly number[], must: readonly number[]): { low: num
     // Where the middle half is one value, the path tells the scale; where that is flat too, all is shown.
     const reach = 3 * (quarter(0.75) - quarter(0.25)) || high - low || Number.POSITIVE_INFINITY
     const fence = { low: Math.min(low, quarter(0.25) - reach), high: Math.max(high, quarter(0.75) + reach) }
-    for (const value of sorted) {
-      if (value < fence.low || value > fence.high) continue
-      low = Math.min(low, value)
-      high = Math.max(high, value)
-    }
+    let [first, last] = [0, sorted.length - 1]
+    while (first < last && (sorted[first] as number) < fence.low) first++
+    while (first < last && (sorted[last] as number) > fence.high) last--
+    low = Math.min(low, sorted[first] ?? low)
+    high = Math.max(high, sorted[last] ?? high)
   }
   return { low, high }
 }
@@ -155,32 +155,54 @@ function columnsFor(points: number, width: number): Columns {
 }
 
 export interface Shown {
-  point: ChartPoint
+  status: Status
+  /** null when there is none. */
+  value: number | null
   column: number
 }
+
+function statusesIn({ statuses }: ChartColumns): Set<Status> {
+  const found = STATUSES.map(() => false)
+  for (let at = 0; at < statuses.length; at++) found[statuses[at] ?? 0] = true
+  return new Set(STATUSES.filter((_, place) => found[place]))
+}
+
+const statusAt = ({ statuses }: ChartColumns, at: number): Status => STATUSES[statuses[at] ?? 0] ?? 'open'
 
 /**
  * What a chart shows of each column: the best kept value and the best other one, and of those without a value the
  * one that matters most. With a column a point, that is everything.
  */
-function shownOf(
-  points: readonly ChartPoint[],
-  columns: Columns,
-  better: (a: number, b: number) => boolean,
-): Shown[] {
-  const shown = new Map<number, Shown>()
-  for (const [index, point] of points.entries()) {
-    const column = columns.of(index)
-    const slot = 3 * column + (point.value === null ? 0 : point.status === 'kept' ? 1 : 2)
-    const before = shown.get(slot)?.point
-    if (before === undefined || wins(point, before, better)) shown.set(slot, { point, column })
+function shownOf(points: ChartColumns, columns: Columns, better: (a: number, b: number) => boolean): Shown[] {
+  const { values, statuses } = points
+  const kept = STATUSES.indexOf('kept')
+  const weights = STATUSES.map((status) => WEIGHT[status])
+  const wins = (one: number, other: number): boolean => {
+    const [a, b] = [values[one] as number, values[other] as number]
+    if (a < b || a > b) return better(a, b)
+    return (weights[statuses[one] as number] ?? 0) > (weights[statuses[other] as number] ?? 0)
   }
-  return [...shown.values()]
-}
-
-function wins(a: ChartPoint, b: ChartPoint, better: (a: number, b: number) => boolean): boolean {
-  if (a.value !== null && b.value !== null && a.value !== b.value) return better(a.value, b.value)
-  return WEIGHT[a.status] > WEIGHT[b.status]
+  /** Points, in the order in which they were found first. */
+  const shown = new Map<number, number>()
+  let [last, in3] = [-1, [-1, -1, -1]]
+  for (let at = 0; at < values.length; at++) {
+    const column = columns.of(at)
+    // Columns come one after the other.
+    if (column !== last) in3 = [-1, -1, -1]
+    last = column
+    const kind = Number.isNaN(values[at]) ? 0 : statuses[at] === kept ? 1 : 2
+    const before = in3[kind] as number
+    if (before !== -1 && !wins(at, before)) continue
+    in3[kind] = at
+    shown.set(3 * column + kind, at)
+  }
+  return Array.from(shown, ([slot, at]) => {
+    const value = values[at] as number
+    return {
+      ...{ status: statusAt(points, at), column: Math.floor(slot / 3) },
+      value: Number.isNaN(value) ? null : value,
+    }
+  })
 }
 
 export interface AxisMark {
@@ -189,8 +211,8 @@ export interface AxisMark {
 }
 
 /** Experiment numbers under the axis: round ones, as many as have room. */
-function marksFor(points: readonly ChartPoint[], columns: Columns): AxisMark[] {
-  const numbers = numbersOf(points)
+function marksFor(points: ChartColumns, columns: Columns): AxisMark[] {
+  const numbers = ascending(points)
   const room = String(numbers.at(-1) ?? 0).length + 2
   for (let size = 1; size <= 1e12; size *= 10)
     for (const factor of [1, 2, 5]) {
@@ -201,9 +223,10 @@ function marksFor(points: readonly ChartPoint[], columns: Columns): AxisMark[] {
 }
 
 /** Marks at the multiples of `step`; null as soon as two stand too close. */
-function spaced(numbers: readonly number[], step: number, columns: Columns, room: number): AxisMark[] | null {
+function spaced(numbers: Float64Array, step: number, columns: Columns, room: number): AxisMark[] | null {
   const marks: AxisMark[] = []
-  for (const [index, number] of numbers.entries()) {
+  for (let index = 0; index < numbers.length; index++) {
+    const number = numbers[index] as number
     if (number % step !== 0) continue
     const column = columns.of(index)
     const before = marks.at(-1)
@@ -214,10 +237,13 @@ function spaced(numbers: readonly number[], step: number, columns: Columns, room
 }
 
 /** The numbers of the ids where they ascend, else the places in the list. */
-function numbersOf(points: readonly ChartPoint[]): number[] {
-  const numbers = points.map(({ experiment }) => Number(/(\d{1,12})$/.exec(experiment)?.[1] ?? Number.NaN))
-  const ascend = numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0))
-  return ascend && numbers.every(Number.isFinite) ? numbers : points.map((_, index) => index)
+function ascending({ numbers }: ChartColumns): Float64Array {
+  for (let at = 0; at < numbers.length; at++) {
+    const number = numbers[at] as number
+    if (Number.isNaN(number) || (at > 0 && number <= (numbers[at - 1] as number)))
+      return numbers.map((_, index) => index)
+  }
+  return numbers
 }
 
 export interface ChartSize {
@@ -241,24 +267,18 @@ export function chart(input: ChartInput, size: ChartSize): Line[] {
     return height < 1 || width < 1
       ? []
       : [clip([cell(`the chart needs ${LEAST_SIZE.width} × ${LEAST_SIZE.height}`, 'dim')], width)]
-  const points = input.points.map(({ experiment, status, value }) => ({
-    experiment,
-    status,
-    value: finite(value),
-  }))
+  const { values, known } = finiteOnly(input.points.values)
+  const points = { ...input.points, values }
   const base = finite(input.baseline)
   const stair = stairOf(input.best, points)
-  const range = rangeOf(
-    points.flatMap(({ value }) => (value === null ? [] : [value])),
-    [...stair.map(({ value }) => value), ...(base === null ? [] : [base])],
-  )
-  const bare = points.some(({ value }) => value === null)
+  const range = rangeOf(known, [...stair.map(({ value }) => value), ...(base === null ? [] : [base])])
+  const bare = known.length < points.values.length
   const room = height - 4 - (bare ? 1 : 0)
   const target = finite(input.metric.target)
   const scale = range === null ? null : scaleFor(...withTarget(range, target), room)
   const rows = scale?.rows ?? room
   const gutter = Math.max(bare ? 4 : 0, ...(scale?.ticks ?? []).map(({ label }) => label.length)) + 1
-  const columns = columnsFor(points.length, width - gutter - 2)
+  const columns = columnsFor(points.values.length, width - gutter - 2)
   const lower = input.metric.direction === 'minimize'
   const shown = shownOf(points, columns, (a, b) => (lower ? a < b : a > b))
 
@@ -285,7 +305,7 @@ export function chart(input: ChartInput, size: ChartSize): Line[] {
     ])
   }
   if (bare) lines.push([...edge('none', gutter, GLYPHS.axis), ...bareRow(shown, columns)])
-  const present = new Set(points.map(({ status }) => status))
+  const present = statusesIn(points)
   const drawn = {
     stair: stair.length > 0,
     baseline: base !== null && scale !== null,
@@ -303,17 +323,29 @@ function finite(value: number | null): number | null {
   return value === null || !Number.isFinite(value) ? null : Math.max(-LARGEST, Math.min(LARGEST, value))
 }
 
+/** The same for all, with NaN for none, and what is known of them. */
+function finiteOnly(all: Float64Array): { values: Float64Array; known: Float64Array } {
+  const values = new Float64Array(all.length)
+  const known = new Float64Array(all.length)
+  let count = 0
+  for (let at = 0; at < all.length; at++) {
+    const value = all[at] as number
+    const held = Number.isFinite(value) ? Math.max(-LARGEST, Math.min(LARGEST, value)) : Number.NaN
+    values[at] = held
+    if (!Number.isNaN(held)) known[count++] = held
+  }
+  return { values, known: known.subarray(0, count) }
+}
+
 interface Step {
   index: number
   value: number
 }
 
-function stairOf(best: readonly string[], points: readonly ChartPoint[]): Step[] {
-  const places = new Map(points.map(({ experiment }, index) => [experiment, index]))
-  const steps = best.flatMap((experiment) => {
-    const index = places.get(experiment)
-    const value = index === undefined ? null : (points[index]?.value ?? null)
-    return index === undefined || value === null ? [] : [{ index, value }]
+function stairOf(best: readonly number[], { values }: ChartColumns): Step[] {
+  const steps = best.flatMap((index) => {
+    const value = values[index] ?? Number.NaN
+    return Number.isNaN(value) ? [] : [{ index, value }]
   })
   // A line that ran back to the left would be unreadable.
   let reached = -1
@@ -354,7 +386,7 @@ function drawStair(
 }
 
 function drawPoints(canvas: Canvas, shown: readonly Shown[], rowOf: (value: number) => number): void {
-  for (const { point, column } of shown) {
+  for (const { column, ...point } of shown) {
     if (point.value === null) continue
     const y = rowOf(point.value)
     const weight = WEIGHT[point.status]
@@ -367,15 +399,14 @@ function drawPoints(canvas: Canvas, shown: readonly Shown[], rowOf: (value: numb
 
 /** The marks of what lies beyond the edges, as far as they are drawn. */
 function clippedMarks(shown: readonly Shown[], rowOf: (value: number) => number, rows: number): string {
-  const at = shown.flatMap(({ point: { value } }) => (value === null ? [] : [rowOf(value)]))
+  const at = shown.flatMap(({ value }) => (value === null ? [] : [rowOf(value)]))
   return `${at.some((y) => y < 0) ? GLYPHS.above : ''}${at.some((y) => y >= rows) ? GLYPHS.below : ''}`
 }
 
 function bareRow(shown: readonly Shown[], columns: Columns): Line {
   const canvas = new Canvas(columns.used, 1)
-  for (const { point, column } of shown)
-    if (point.value === null)
-      canvas.put(column, 0, GLYPHS.status[point.status], point.status, LAYER.point + WEIGHT[point.status])
+  for (const { status, value, column } of shown)
+    if (value === null) canvas.put(column, 0, GLYPHS.status[status], status, LAYER.point + WEIGHT[status])
   return canvas.row(0)
 }
 
@@ -383,7 +414,7 @@ function edge(label: string, gutter: number, mark: string): Cell[] {
   return [cell(`${label.padStart(gutter - 1)} ${mark} `, 'axis')]
 }
 
-function floor(points: readonly ChartPoint[], columns: Columns, gutter: number, width: number): Line[] {
+function floor(points: ChartColumns, columns: Columns, gutter: number, width: number): Line[] {
   const line = Array.from({ length: columns.used + 1 }, () => GLYPHS.floor)
   const labels = Array.from({ length: width }, () => ' ')
   for (const { column, label } of marksFor(points, columns)) {

@@ -1,6 +1,6 @@
 /** `tree`: every experiment of a run below its parent, with its verdict. */
 import { bestOf } from '../ledger/best.ts'
-import type { Experiment, State } from '../ledger/state.ts'
+import { type Experiment, type State, withTraits } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import { painter } from '../terminal/colour.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
@@ -29,7 +29,7 @@ function forestOf({ experiments }: State): Forest {
       // A merge stands below the first of its parents.
       return child?.parent === experiment ? [nodeData(child)] : []
     })
-  const roots = [...experiments.values()].filter(({ generation }) => generation === 0)
+  const roots = withTraits({ experiments }, ({ root }) => root)
   return { count: experiments.size, roots: roots.map(nodeData), childrenOf: below }
 }
 

@@ -7,16 +7,18 @@ import {
   BASELINE,
   type Experiment,
   lastJudged,
+  type Numbered,
   nodeValue,
   pathTo,
   repairable,
   retestable,
   type State,
+  select,
   withTraits,
 } from '../ledger/state.ts'
 import { waitingIdea } from '../loop/parked.ts'
 import { prunesLeft } from '../loop/prunes-left.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { OpenRun, RunRecord } from '../run/open.ts'
 import { attributionOfBest } from './attribution.ts'
 import { jobsDone, jobsText } from './jobs.ts'
 import { type PredictionRow, predictionsOf } from './predictions.ts'
@@ -106,12 +108,21 @@ export interface ChartPoint {
   value: number | null
 }
 
+/** Points in the order of the experiments, one number of each in each column: there may be very many. */
+export interface ChartColumns {
+  /** In metric units; NaN when there is none. */
+  values: Float64Array
+  /** Places among `STATUSES`. */
+  statuses: ArrayLike<number>
+  /** At the ends of their ids; NaN when there is none. */
+  numbers: Float64Array
+}
+
 export interface ChartInput {
   metric: { name: string; direction: Direction; unit?: string; target: number | null }
-  /** In the order of the experiments. */
-  points: readonly ChartPoint[]
-  /** The experiments that became the best, in order; the baseline first. */
-  best: readonly string[]
+  points: ChartColumns
+  /** Places among the points of those that became the best, in order; the baseline first. */
+  best: readonly number[]
   baseline: number | null
   /** Experiments that are left out because their scores cannot be compared with these. */
   earlier?: number
@@ -162,33 +173,30 @@ export interface EpochPoint extends ChartPoint {
   epoch: number
 }
 
-export interface ChartData extends ChartInput {
-  points: readonly EpochPoint[]
-  epoch: number
-}
-
 export const pointOf = ({ id, status, value, epoch }: Experiment): EpochPoint => ({
   ...{ experiment: id, status, value, epoch },
 })
 
-/** All experiments, also those whose scores belong to an earlier epoch. */
-export function chartData(run: OpenRun): ChartData {
+/** Of this epoch: scores of different epochs never stand on one axis. */
+export function chartInput(run: Pick<RunRecord, 'started' | 'ledger'>): ChartInput {
   const { state } = run.ledger
   const baseline = state.experiments.get(BASELINE)
+  const all = select(state, () => true)
+  // In the first epoch there is no earlier one.
+  const epochs = state.epoch === 1 ? null : all.numbers('epoch')
+  const isShown = (_: unknown, at: number) => epochs?.[at] === state.epoch
+  const column = (of: Numbered) => (epochs ? all.numbers(of).filter(isShown) : all.numbers(of))
+  const points = { values: column('value'), statuses: column('status'), numbers: column('number') }
+  let count = 0
+  const places = epochs?.map((epoch) => (epoch === state.epoch ? count++ : count))
+  const best = bestsInOrder(state).map(({ id }) => all.indexOf(id))
   return {
     metric: run.started.metric,
-    epoch: state.epoch,
-    points: Array.from(state.experiments.values(), pointOf),
-    best: bestsInOrder(state).map(({ id }) => id),
+    points,
+    best: places ? best.map((at) => places[at] ?? -1) : best,
     baseline: baseline && baseline.epoch === state.epoch ? nodeValue(baseline) : null,
+    earlier: all.length - points.values.length,
   }
-}
-
-/** Scores of different epochs never stand on one axis. */
-export function chartInput(run: OpenRun): ChartInput {
-  const data = chartData(run)
-  const points = data.points.filter(({ epoch }) => epoch === data.epoch)
-  return { ...data, points, earlier: data.points.length - points.length }
 }
 
 /** From the baseline to the best; a value of another epoch is null: it says nothing here. */
@@ -197,8 +205,13 @@ export function bestPath(state: State): PathStep[] {
   return (best ? pathTo(state, best.id) : []).map((node) => ({
     experiment: node.id,
     value: node.epoch === state.epoch ? nodeValue(node) : null,
-    interval: lastJudged(node)?.interval ?? null,
-    hypothesis: node.hypothesis,
+    // Read of those that are shown.
+    get interval() {
+      return lastJudged(node)?.interval ?? null
+    },
+    get hypothesis() {
+      return node.hypothesis
+    },
   }))
 }
 

@@ -1,12 +1,12 @@
 /** Everything that `report` tells of a run, as data. */
 import { gainOf } from '../evaluate/figure.ts'
-import { bestOf } from '../ledger/best.ts'
+import { bestOf, bestsInOrder } from '../ledger/best.ts'
 import { BASELINE, type Experiment, failureClassOf, lastJudged, severalParents } from '../ledger/state.ts'
 import { learningsOf } from '../loop/open.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
 import { attributionOfBest } from './attribution.ts'
-import { armsOf, bestPath, chartData, leftOf, pointOf, runDuration, spendOf } from './chart.ts'
+import { armsOf, bestPath, leftOf, pointOf, runDuration, spendOf } from './chart.ts'
 import { jobsDone, queuedSeconds } from './jobs.ts'
 import { judgedItems } from './judging.ts'
 import { type ListPart, partOf } from './node.ts'
@@ -27,7 +27,7 @@ export function reportData(run: OpenRun, part: ListPart = { limit: Number.POSITI
   const all = [...state.experiments.values()]
   const { nodes, next } = partOf(all, part)
   const status = statusOf(run)
-  const { best: bests } = chartData(run)
+  const bests = bestsInOrder(state).map(({ id }) => id)
   const best = bestOf(state)
   const judged = best && lastJudged(best)
   const path = bestPath(state)

@@ -1,22 +1,23 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Status } from '../../cli/ledger/events.ts'
+import { STATUSES, type Status } from '../../cli/ledger/events.ts'
 import { chart } from '../../cli/terminal/chart.ts'
 import { lineWidth } from '../../cli/terminal/lines.ts'
-import type { ChartInput, ChartPoint } from '../../cli/view/chart.ts'
+import type { ChartColumns, ChartInput } from '../../cli/view/chart.ts'
 import { hostile, numbers, OBEYED, statuses, text } from './render.ts'
 
-const points = (...list: [Status, number | null][]): ChartPoint[] =>
-  list.map(([status, value], number) => ({
-    experiment: `exp_${String(number).padStart(4, '0')}`,
-    status,
-    value,
-  }))
-const input = (list: ChartPoint[], best: number[], given: Partial<ChartInput> = {}): ChartInput => ({
+const columnsOf = (list: { number: number; status: Status; value: number | null }[]): ChartColumns => ({
+  values: Float64Array.from(list, ({ value }) => value ?? Number.NaN),
+  statuses: list.map(({ status }) => STATUSES.indexOf(status)),
+  numbers: Float64Array.from(list, ({ number }) => number),
+})
+const points = (...list: [Status, number | null][]): ChartColumns =>
+  columnsOf(list.map(([status, value], number) => ({ number, status, value })))
+const input = (list: ChartColumns, best: number[], given: Partial<ChartInput> = {}): ChartInput => ({
   metric: { name: 'latency', direction: 'minimize', unit: 'ms', target: null },
   points: list,
-  best: best.map((number) => `exp_${String(number).padStart(4, '0')}`),
-  baseline: list[0]?.value ?? null,
+  best,
+  baseline: Number.isNaN(list.values[0]) ? null : (list.values[0] ?? null),
   ...given,
 })
 const draw = (given: ChartInput, width = 44, height = 12) => `\n${text(chart(given, { width, height }))}\n`
@@ -214,7 +215,7 @@ test('a chart exceeds its room, shows NaN, or holds text that the terminal obeys
     }),
     points: fc.array(
       fc.record({
-        experiment: fc.oneof(hostile, fc.stringMatching(/^exp_\d{1,5}$/)),
+        number: fc.oneof(fc.constant(Number.NaN), fc.nat(99_999)),
         status: statuses,
         value: numbers,
       }),
@@ -229,10 +230,9 @@ test('a chart exceeds its room, shows NaN, or holds text that the terminal obeys
       fc.integer({ min: 0, max: 130 }),
       fc.integer({ min: 0, max: 40 }),
       (data, width, height) => {
-        const best = data.picks.flatMap(
-          (pick) => data.points[pick % Math.max(1, data.points.length)]?.experiment ?? [],
-        )
-        const lines = chart({ ...data, best }, { width, height })
+        const best = data.picks.map((pick) => pick % Math.max(1, data.points.length))
+        const given = { ...data, points: columnsOf(data.points), best }
+        const lines = chart(given, { width, height })
         expect(lines.length).toBeLessThanOrEqual(height)
         for (const line of lines) expect(lineWidth(line)).toBeLessThanOrEqual(width)
         const whole = lines.map((line) => line.map((cell) => cell.text).join('')).join('')
