@@ -6,6 +6,7 @@ import {
   lastJudged,
   nodeValue,
   type State,
+  select,
   type Traits,
   tainted,
   withTraits,
@@ -48,9 +49,7 @@ export function watchBest(state: State, id: string): () => void {
     const other = best === null ? undefined : state.experiments.get(best)
     // What had lost to the new one is no contender any more.
     if (before !== '' || !after || !other || other.lostTo === id) return forgetBest(state)
-    if (nodeValue(after) === null || !isHeldOut(state, after)) return
-    if (after.lostTo && isStanding(state, after.lostTo)) return
-    if (beats(state, after, other)) known.set(state, id)
+    if (isContender(state, after) && beats(state, after, other)) known.set(state, id)
   }
 }
 
@@ -74,22 +73,35 @@ export const bestAmong = (state: State, nodes: readonly Experiment[]): Experimen
  * `bestOf` last.
  */
 export function bestsInOrder(state: State): Experiment[] {
+  const may = select(state, mayStand)
+  const [values, parents, seqs] = [may.numbers('value'), may.numbers('parent'), may.numbers('judgedSeq')]
   // A node of an earlier epoch that was measured again keeps the place of its verdict, before the new baseline's.
-  const place = ({ parent, judgedSeq }: Experiment) => (parent === null ? -1 : (judgedSeq ?? 0))
+  const places = Array.from(values.keys()).sort((a, b) => placeOf(a) - placeOf(b))
+  function placeOf(at: number): number {
+    return parents[at] === -1 ? -1 : Math.max(0, seqs[at] as number)
+  }
+  const direction = state.run?.metric.direction ?? 'minimize'
   const bests: Experiment[] = []
-  const placed = contendersAmong(state, withTraits(state, mayStand)).map((node) => ({
-    node,
-    at: place(node),
-  }))
-  for (const { node } of placed.sort((a, b) => a.at - b.at)) {
+  for (const at of places) {
     const best = bests.at(-1)
-    if (best !== undefined && !beats(state, node, best)) continue
+    const value = values[at] as number
+    // Most are behind the best of their time, and there may be many: these are not read.
+    if (Number.isNaN(value) || (best && betterBy(direction, value, nodeValue(best) ?? value) < 0)) continue
+    const node = may.at(at)
+    if (!isContender(state, node) || (best !== undefined && !beats(state, node, best))) continue
     // Of equals only one is the best.
     if (best !== undefined && isSameValue(nodeValue(node), nodeValue(best))) bests.pop()
     bests.push(node)
   }
   return bests
 }
+
+/** Whether it may be the best: it stands, has a value, and lost to none that stands. */
+const isContender = (state: State, node: Experiment): boolean =>
+  stands(state, node, tainted(state)) &&
+  nodeValue(node) !== null &&
+  isHeldOut(state, node) &&
+  !(node.lostTo && isStanding(state, node.lostTo))
 
 /** Of these nodes, those that may be the best: they stand, have a value, and lost to none of the others that stands. */
 function contendersAmong(state: State, nodes: readonly Experiment[]): Experiment[] {

@@ -21,10 +21,12 @@ import {
   type Entries,
   type Experiment,
   type Experiments,
+  emptyNumbers,
   type List,
   type Notes,
   NUMBERED,
   type Numbered,
+  type NumbersOf,
   type Selected,
   type SPECIAL,
   type Traits,
@@ -151,6 +153,11 @@ export function tableOf(entries: readonly { hash: number; value: number }[]): Bu
 export interface Place {
   start: number
   bytes: number
+}
+
+const numbersIn = (pages: Pages, { start, bytes }: Place): Uint32Array => {
+  const { buffer, byteOffset } = pages.read(start, bytes)
+  return new Uint32Array(buffer as ArrayBuffer, byteOffset, bytes / 4)
 }
 
 /** Events by a key that each of them holds. */
@@ -349,8 +356,11 @@ export class StoredList<T> implements List<T> {
 
   /** The number that stands beside each stored item. */
   tags(): Uint32Array {
-    const rows = this.#pages.read(this.#place.start, this.#place.bytes)
-    return Uint32Array.from({ length: this.stored }, (_, at) => rows.readUInt32LE(at * LIST_ROW + 12))
+    const words = LIST_ROW / 4
+    const rows = numbersIn(this.#pages, this.#place)
+    const tags = new Uint32Array(this.stored)
+    for (let at = 0; at < tags.length; at++) tags[at] = rows[at * words + 3] as number
+    return tags
   }
 
   #row = (at: number): Buffer => this.#pages.read(this.#place.start + at * LIST_ROW, LIST_ROW)
@@ -397,11 +407,12 @@ export function tagOfNote({ kind, experiment }: Noted, indexOf: (id: string) => 
 export class StoredNotes extends StoredList<Noted> implements Notes {
   placesOf(kind: Noted['kind']): number[] {
     const wanted = KINDS.indexOf(kind)
-    const stored = Array.from(this.tags(), (tag, at) => (tag % KINDS.length === wanted ? at : -1))
-    return [
-      ...stored.filter((at) => at !== -1),
-      ...this.added.flatMap((note, at) => (note.kind === kind ? [this.stored + at] : [])),
-    ]
+    const tags = this.tags()
+    const places: number[] = []
+    for (let at = 0; at < tags.length; at++)
+      if ((tags[at] as number) % KINDS.length === wanted) places.push(at)
+    for (const [at, note] of this.added.entries()) if (note.kind === kind) places.push(this.stored + at)
+    return places
   }
 }
 
@@ -555,11 +566,6 @@ export interface TraitIndex {
   groups: { traits: number; start: number; bytes: number }[]
 }
 
-const numbersIn = (pages: Pages, { start, bytes }: Place): Uint32Array => {
-  const { buffer, byteOffset } = pages.read(start, bytes)
-  return new Uint32Array(buffer as ArrayBuffer, byteOffset, bytes / 4)
-}
-
 /** The index of a column of traits. */
 export function indexOfTraits(traits: ArrayLike<number>): { groups: TraitIndex['groups']; places: Buffer } {
   const found = new Map<number, number[]>()
@@ -693,7 +699,9 @@ export class StoredExperiments implements Experiments {
   /** Another one for each experiment: its place, or that among those that were added. */
   keyOf(id: string): number {
     const at = this.indexOf(id)
-    return at === -1 ? this.stored + (this.#addedPlaces.get(id) ?? Number.NaN) : at
+    if (at !== -1) return at
+    const added = this.#addedPlaces.get(id)
+    return added === undefined ? -1 : this.stored + added
   }
 
   *newestFirst(): IterableIterator<Experiment> {
@@ -791,7 +799,7 @@ class StoredSelection implements Selected {
     return this.#places[low] === place ? low : -1
   }
 
-  numbers(of: Numbered): Float64Array {
+  numbers<N extends Numbered>(of: N): NumbersOf<N> {
     const places = this.#places
     const { touched } = this.#all
     if (
@@ -800,10 +808,10 @@ class StoredSelection implements Selected {
       this.#added.length === 0 &&
       touched.size === 0
     )
-      return this.#all.columns.value.all() as Float64Array
-    const numbers = new Float64Array(this.length)
+      return this.#all.columns.value.all() as NumbersOf<N>
+    const numbers = emptyNumbers(of, this.length)
     if (of === 'key') numbers.set(places)
-    else this.#copy(NUMBERED_COLUMNS[of], numbers)
+    else this.#copy(NUMBERED_COLUMNS[of as Exclude<Numbered, 'key'>], numbers)
     const keyOf = (id: string) => this.keyOf(id)
     const fresh = (index: number) => NUMBERED[of](this.at(index), keyOf)
     for (let index = 0; touched.size > 0 && index < places.length; index++)
@@ -813,7 +821,7 @@ class StoredSelection implements Selected {
   }
 
   // Two plain loops: there may be very many, and a command that is over soon runs each of them once.
-  #copy({ column, bits, less = 0 }: StoredNumber, numbers: Float64Array): void {
+  #copy({ column, bits, less = 0 }: StoredNumber, numbers: Float64Array | Int32Array): void {
     const places = this.#places
     const stored = this.#all.columns[column].all()
     const { length } = places
@@ -860,6 +868,7 @@ class StoredExperiment implements Experiment {
   readonly #all: StoredExperiments
   readonly #lines: StoredLines
   readonly at: number
+  readonly #bits: number
   #held = false
   #own: Own | null = null
 
@@ -867,6 +876,7 @@ class StoredExperiment implements Experiment {
     this.#all = all
     this.#lines = lines
     this.at = at
+    this.#bits = all.columns.bits.at(at)
   }
 
   /** From now on it remembers what was read of it, so that a change of that is one of the experiment. */
@@ -904,7 +914,7 @@ class StoredExperiment implements Experiment {
   }
 
   has(bit: number): boolean {
-    return (this.#all.columns.bits.at(this.at) & bit) !== 0
+    return (this.#bits & bit) !== 0
   }
 
   get id(): string {

@@ -19,48 +19,58 @@ export function candidatesOf(state: State): Candidate[] {
 /** As the search sees them. There may be many of them, of which few are read. */
 function nodesOf(state: State, kept: Selected): SearchNode[] {
   const [keys, parents, values] = [kept.numbers('key'), kept.numbers('parent'), kept.numbers('value')]
-  const [epochs, tries] = [kept.numbers('epoch'), kept.numbers('tries')]
-  const [special, flagged] = [kept.numbers('special'), kept.numbers('flagged')]
+  const tries = kept.numbers('tries')
+  // In the first epoch there is no other one.
+  const epochs = state.epoch === 1 ? null : kept.numbers('epoch')
+  // Few runs have any of these.
+  const rare = select(state, ({ status, special, flagged }) => status === 'kept' && (special || flagged))
+  const special = rare.length === 0 ? null : kept.numbers('special')
+  const flagged = rare.length === 0 ? null : kept.numbers('flagged')
   const bad = new Set(Array.from(tainted(state), (id) => kept.keyOf(id)))
-  const nodes: SearchNode[] = []
-  for (let at = 0; at < keys.length; at++) {
-    // What the baseline arm found is no parent: the two could not be compared any more.
-    if (special[at] && kept.at(at).created.arm !== undefined) continue
-    const node = new SearchNode(kept, at)
-    node.key = keys[at] ?? -1
-    node.parentKey = parents[at] ?? -1
-    if (special[at])
-      node.otherKeys = kept
-        .at(at)
-        .parents.slice(1)
-        .map((id) => kept.keyOf(id))
-    node.value = values[at] ?? Number.NaN
-    node.epoch = epochs[at] ?? 0
-    node.children = tries[at] ?? 0
-    node.flagged = Boolean(flagged[at])
-    node.tainted = bad.size > 0 && bad.has(node.key)
-    nodes.push(node)
+  const nodeAt = (at: number): SearchNode => {
+    const node = new SearchNode(kept, at, keys[at] as number, parents[at] as number, values[at] as number)
+    node.children = tries[at] as number
+    if (epochs !== null) node.epoch = epochs[at] as number
+    if (flagged !== null) node.flagged = flagged[at] !== 0
+    if (bad.size > 0) node.tainted = bad.has(node.key)
+    if (special !== null && special[at] !== 0) node.otherKeys = otherParents(kept, at)
+    return node
   }
-  return nodes
+  // What the baseline arm found is no parent: the two could not be compared any more.
+  const isOfSearch = (at: number) =>
+    special === null || special[at] === 0 || kept.at(at).created.arm === undefined
+  return Array.from(keys.keys()).filter(isOfSearch).map(nodeAt)
 }
+
+const otherParents = (kept: Selected, at: number): number[] =>
+  kept
+    .at(at)
+    .parents.slice(1)
+    .map((id) => kept.keyOf(id))
 
 const NONE: readonly number[] = []
 
 class SearchNode implements FrontierNode {
   readonly #kept: Selected
   readonly #at: number
-  key = -1
-  parentKey = -1
+  readonly key: number
+  readonly parentKey: number
+  readonly value: number
+  readonly status = 'kept'
   otherKeys = NONE
-  value = Number.NaN
-  epoch = 0
+  epoch = 1
   children = 0
   flagged = false
   tainted = false
+  score = Number.NaN
+  keptChildren = 0
 
-  constructor(kept: Selected, at: number) {
+  constructor(kept: Selected, at: number, key: number, parentKey: number, value: number) {
     this.#kept = kept
     this.#at = at
+    this.key = key
+    this.parentKey = parentKey
+    this.value = value
   }
 
   get id(): string {
@@ -68,9 +78,6 @@ class SearchNode implements FrontierNode {
   }
   get parent(): string | null {
     return this.#kept.at(this.#at).parent
-  }
-  get status(): FrontierNode['status'] {
-    return 'kept'
   }
   get confirmed(): boolean {
     return lastJudged(this.#kept.at(this.#at))?.confirmed ?? false

@@ -58,6 +58,9 @@ export interface FrontierNode {
   flagged: boolean
   /** See `Candidate.order`. */
   order: string
+  /** Filled in, like the next one: see `Candidate`. */
+  score?: number
+  keptChildren?: number
 }
 
 export interface FrontierRules {
@@ -80,7 +83,10 @@ export type Ineligible =
  * The frontier: kept, of this epoch, confirmed (or deterministic), not flagged, without a revoked ancestor.
  * A pruned ancestor does not matter. `nodes` must hold all kept experiments, in any order.
  */
-export function frontierOf(nodes: readonly FrontierNode[], rules: FrontierRules): Candidate[] {
+export function frontierOf<N extends FrontierNode>(
+  nodes: readonly N[],
+  rules: FrontierRules,
+): (N & Candidate)[] {
   const eligible = nodes.filter((node) => whyNot(node, rules) === null)
   const kept = new Map<number, number>()
   const count = (key: number) => kept.set(key, (kept.get(key) ?? 0) + 1)
@@ -89,39 +95,15 @@ export function frontierOf(nodes: readonly FrontierNode[], rules: FrontierRules)
     for (const key of otherKeys) count(key)
   }
   const sign = rules.direction === 'maximize' ? 1 : -1
-  return eligible.map((node) => new Eligible(node, sign, kept.get(node.key) ?? 0))
+  // There may be many: each becomes a candidate in place.
+  for (const node of eligible) {
+    node.score = sign * (node.value ?? Number.NaN)
+    node.keptChildren = kept.get(node.key) ?? 0
+  }
+  return eligible as (N & Candidate)[]
 }
 
 const NONE: readonly number[] = []
-
-/** What names it is asked for of few, and takes longer than the rest. */
-class Eligible implements Candidate {
-  readonly #node: FrontierNode
-  readonly value: number
-  readonly score: number
-  readonly children: number
-  readonly keptChildren: number
-
-  constructor(node: FrontierNode, sign: number, keptChildren: number) {
-    this.#node = node
-    this.value = node.value ?? Number.NaN
-    this.score = sign * this.value
-    this.children = node.children
-    this.keptChildren = keptChildren
-  }
-
-  get id(): string {
-    return this.#node.id
-  }
-
-  get parent(): string | null {
-    return this.#node.parent
-  }
-
-  get order(): string {
-    return this.#node.order
-  }
-}
 
 /** Why an experiment may not become a parent; null when it may. */
 export function whyNot(

@@ -41,13 +41,9 @@ export function groupedByShape<T>(items: readonly T[], hypothesis: (item: T) => 
   const shared = new Uint32Array(items.length)
   for (const item of items) {
     const shape = shapeOf(hypothesis(item))
-    const least = shape.size * SAME_SHAPE - 1e-6
-    const near: number[] = []
     shared.fill(0, 0, groups.length)
-    for (const word of shape) countIn(withWord.get(word) ?? [], shared, least, near)
-    const like = near.filter((at) => alikeBy(shared[at] ?? 0, sizes[at] ?? 0, shape.size) >= SAME_SHAPE)
-    // Without words it is like the other one without.
-    const first = shape.size === 0 ? sizes.indexOf(0) : Math.min(...like)
+    for (const word of shape) countIn(withWord.get(word) ?? NONE, shared)
+    const first = firstLike(shared, sizes, shape.size)
     const found = groups[first]
     if (found) {
       found.push(item)
@@ -64,14 +60,27 @@ export function groupedByShape<T>(items: readonly T[], hypothesis: (item: T) => 
   return groups
 }
 
-/** Counts one more shared word for these groups; `near` gets those that come to share so many as a like one must. */
-function countIn(groups: readonly number[], shared: Uint32Array, least: number, near: number[]): void {
+const NONE: readonly number[] = []
+
+// Two small loops that run very often: in functions of their own they are soon quick.
+
+/** Counts one more shared word for these groups. */
+function countIn(groups: readonly number[], shared: Uint32Array): void {
   for (let at = 0; at < groups.length; at++) {
     const group = groups[at] as number
-    const count = (shared[group] as number) + 1
-    shared[group] = count
-    if (count >= least && count - 1 < least) near.push(group)
+    shared[group] = (shared[group] as number) + 1
   }
+}
+
+/** The first group that a shape of this size is like; -1 when there is none. Without words it is like the other one without. */
+function firstLike(shared: Uint32Array, sizes: readonly number[], size: number): number {
+  const least = size * SAME_SHAPE - 1e-6
+  for (let at = 0; at < sizes.length; at++) {
+    const count = shared[at] as number
+    // A like one shares so many words, at least.
+    if (count >= least && alikeBy(count, sizes[at] as number, size) >= SAME_SHAPE) return at
+  }
+  return -1
 }
 
 const alikeBy = (shared: number, size: number, other: number): number => {

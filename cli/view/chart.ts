@@ -8,6 +8,7 @@ import {
   type Experiment,
   lastJudged,
   type Numbered,
+  type NumbersOf,
   nodeValue,
   pathTo,
   repairable,
@@ -185,7 +186,10 @@ export function chartInput(run: Pick<RunRecord, 'started' | 'ledger'>): ChartInp
   // In the first epoch there is no earlier one.
   const epochs = state.epoch === 1 ? null : all.numbers('epoch')
   const isShown = (_: unknown, at: number) => epochs?.[at] === state.epoch
-  const column = (of: Numbered) => (epochs ? all.numbers(of).filter(isShown) : all.numbers(of))
+  const column = <N extends Numbered>(of: N): NumbersOf<N> => {
+    const numbers = all.numbers(of)
+    return epochs ? (numbers.filter(isShown) as NumbersOf<N>) : numbers
+  }
   const points = { values: column('value'), statuses: column('status'), numbers: column('number') }
   let count = 0
   const places = epochs?.map((epoch) => (epoch === state.epoch ? count++ : count))
