@@ -494,6 +494,16 @@ class SelectedNodes implements Selected {
 export const newestFirst = ({ experiments }: Pick<State, 'experiments'>): Iterable<Experiment> =>
   experiments.newestFirst?.() ?? [...experiments.values()].reverse()
 
+/** So many of the newest, newest first. */
+export function newestOf(state: Pick<State, 'experiments'>, most: number): Experiment[] {
+  const found: Experiment[] = []
+  for (const node of newestFirst(state)) {
+    if (found.length === most) break
+    found.push(node)
+  }
+  return found
+}
+
 export function traitsOf(node: Experiment): Traits {
   const { status, verdict, annotations, flagged, attempts, gates, droppedGates } = node
   return {

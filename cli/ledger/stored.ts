@@ -677,8 +677,7 @@ export class StoredExperiments implements Experiments {
     for (const { traits, start, bytes } of this.#index.groups)
       if (is(TRAITS[traits] as Traits))
         groups.push(numbersIn(this.#pages, { start: this.#index.start + start, bytes }))
-    if (groups.length === this.#index.groups.length && this.touched.size === 0)
-      return Uint32Array.from({ length: this.stored }, (_, at) => at)
+    if (groups.length === this.#index.groups.length && this.touched.size === 0) return placesUpTo(this.stored)
     const [only] = groups
     if (groups.length === 1 && only && this.touched.size === 0) return only
     const now = [...this.touched].filter((at) => is(traitsOf(this.node(at))))
@@ -737,6 +736,12 @@ export class StoredExperiments implements Experiments {
     }
     return this.#read.record
   }
+}
+
+function placesUpTo(count: number): Uint32Array {
+  const places = new Uint32Array(count)
+  for (let at = 0; at < count; at++) places[at] = at
+  return places
 }
 
 /** Where it is stored: these bits of the number, less this. */

@@ -10,7 +10,7 @@ import { freeBytes } from '../disk/free.ts'
 import { counted } from '../evaluate/figure.ts'
 import { fileJson, namesIn } from '../files.ts'
 import type { SampleFault } from '../ledger/events.ts'
-import { attemptsUsed, BASELINE, type Experiment, type State } from '../ledger/state.ts'
+import { attemptsUsed, BASELINE, type Experiment, newestOf, type State } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import { checkoutFile, experimentFolder, experimentId, type Site, worktreePath } from '../paths.ts'
 import type { Problem } from '../result.ts'
@@ -148,12 +148,10 @@ const LAST = 5
 const MOST_FILES = 2000
 
 function attemptBytes({ ledger: { state }, paths }: Look): number {
-  const judged = [...state.experiments.values()]
-    .slice(-4 * LAST)
-    .filter(({ judgedSeq }) => judgedSeq !== null)
+  const judged = newestOf(state, 4 * LAST).filter(({ judgedSeq }) => judgedSeq !== null)
   return Math.max(
     0,
-    ...judged.slice(-LAST).map(({ id }) => diskSizeOf(experimentFolder(paths, id), MOST_FILES)),
+    ...judged.slice(0, LAST).map(({ id }) => diskSizeOf(experimentFolder(paths, id), MOST_FILES)),
   )
 }
 

@@ -206,18 +206,36 @@ export function chartInput(run: Pick<RunRecord, 'started' | 'ledger'>): ChartInp
 /** From the baseline to the best; a value of another epoch is null: it says nothing here. */
 export function bestPath(state: State): PathStep[] {
   const best = bestOf(state)
-  return (best ? pathTo(state, best.id) : []).map((node) => ({
-    experiment: node.id,
-    value: node.epoch === state.epoch ? nodeValue(node) : null,
-    // Read of those that are shown.
-    get interval() {
-      return lastJudged(node)?.interval ?? null
-    },
-    get hypothesis() {
-      return node.hypothesis
-    },
-  }))
+  return (best ? pathTo(state, best.id) : []).map(
+    (node) => new Step(node, node.epoch === state.epoch ? nodeValue(node) : null),
+  )
 }
+
+/** Its texts are read when it is shown: a path may be long. */
+class Step implements PathStep {
+  readonly #node: Experiment
+  readonly experiment: string
+  readonly value: number | null
+
+  constructor(node: Experiment, value: number | null) {
+    this.#node = node
+    this.experiment = node.id
+    this.value = value
+  }
+
+  get interval(): readonly [number, number] | null {
+    return lastJudged(this.#node)?.interval ?? null
+  }
+
+  get hypothesis(): string {
+    return this.#node.hypothesis
+  }
+}
+
+/** A step as plain data. */
+export const stepData = ({ experiment, value, interval = null, hypothesis }: PathStep) => ({
+  ...{ experiment, value, interval, hypothesis },
+})
 
 export function summaryData(run: OpenRun): SummaryInput {
   const { metric, counts, budget, stop, stop_cause, objections = [] } = statusOf(run)

@@ -12,6 +12,7 @@ import {
   lastJudged,
   newestFirst,
   newestNotes,
+  newestOf,
   pathTo,
   remarksIn,
   remarkText,
@@ -531,21 +532,12 @@ export function contextFacts(state: State, given: ContextInputs, id: string | nu
       more: infrastructure.count - infrastructure.items.length,
     },
     last: {
-      items: newest(state, MOST.last).map(tried),
+      items: newestOf(state, MOST.last).map(tried),
       more: Math.max(0, state.experiments.size - MOST.last),
     },
     experiment: focus && focusOn(state, focus),
   }
   return focus?.created.arm === 'baseline' ? unaware(facts) : facts
-}
-
-function newest(state: State, most: number): Experiment[] {
-  const found: Experiment[] = []
-  for (const node of newestFirst(state)) {
-    if (found.length === most) break
-    found.push(node)
-  }
-  return found
 }
 
 /** Ideas that an old log says were tried. */

@@ -6,7 +6,7 @@ import { learningsOf } from '../loop/open.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
 import { attributionOfBest } from './attribution.ts'
-import { armsOf, bestPath, leftOf, pointOf, runDuration, spendOf } from './chart.ts'
+import { armsOf, bestPath, leftOf, pointOf, runDuration, spendOf, stepData } from './chart.ts'
 import { jobsDone, queuedSeconds } from './jobs.ts'
 import { judgedItems } from './judging.ts'
 import { type ListPart, partOf } from './node.ts'
@@ -42,18 +42,19 @@ export function reportData(run: OpenRun, part: ListPart = { limit: Number.POSITI
     points: nodes.map(pointOf),
     name: run.started.name,
     goal: liveSpec(run).goal,
-    path: newest('path', path),
+    path: newest('path', path).map(stepData),
     gain: gainOf(status.baseline.value, status.best?.value ?? null, run.started.metric.direction),
     /** Of the best's own comparison: signed, in metric units, against `against`. */
     interval: best?.id === BASELINE ? null : (judged?.interval ?? null),
     against: judged?.against ?? null,
     improvements: newest(
       'improvements',
-      path.slice(1).map((step, index) => {
-        const from = path[index]?.value ?? null
-        return { ...step, from, gain: gainOf(from, step.value, run.started.metric.direction) }
-      }),
-    ),
+      path.slice(1).map((step, index) => ({ step, from: path[index]?.value ?? null })),
+    ).map(({ step, from }) => ({
+      ...stepData(step),
+      from,
+      gain: gainOf(from, step.value, run.started.metric.direction),
+    })),
     duration: runDuration(run),
     spend: spendOf(run),
     arms: armsOf(state),

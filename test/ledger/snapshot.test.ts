@@ -42,7 +42,7 @@ import { candidatesOf } from '../../cli/loop/frontier.ts'
 import { learningsOf, newestLearnings, patternsIn } from '../../cli/loop/open.ts'
 import { budgetOf, stopCause, stopReason } from '../../cli/run/budget.ts'
 import { mergePlan, unmerged } from '../../cli/search/unmerged.ts'
-import { armsOf, bestPath, chartInput } from '../../cli/view/chart.ts'
+import { armsOf, bestPath, chartInput, stepData } from '../../cli/view/chart.ts'
 import { contextFacts } from '../../cli/view/context.ts'
 import { jobsDone, jobsInFlight } from '../../cli/view/jobs.ts'
 import { nodeData } from '../../cli/view/node.ts'
@@ -136,7 +136,7 @@ const answers = (state: State): unknown =>
     ]),
     newest: Array.from(newestFirst(state), ({ id }) => id),
     chart: state.run && chartInput({ started: state.run, ledger: { state } }),
-    path: bestPath(state),
+    path: bestPath(state).map(stepData),
     roots: withTraits(state, ({ root }) => root).map(({ id }) => id),
     compared: COMPARABLE.map((of) =>
       Array.from(select(state, ({ status }) => status !== 'open').numbers(of)),
