@@ -673,11 +673,11 @@ export class StoredExperiments implements Experiments {
   }
 
   #placesWith(is: (traits: Traits) => boolean): Uint32Array {
+    if (TRAITS.every(is)) return placesUpTo(this.stored)
     const groups: Uint32Array[] = []
     for (const { traits, start, bytes } of this.#index.groups)
       if (is(TRAITS[traits] as Traits))
         groups.push(numbersIn(this.#pages, { start: this.#index.start + start, bytes }))
-    if (groups.length === this.#index.groups.length && this.touched.size === 0) return placesUpTo(this.stored)
     const [only] = groups
     if (groups.length === 1 && only && this.touched.size === 0) return only
     const now = [...this.touched].filter((at) => is(traitsOf(this.node(at))))
@@ -830,6 +830,7 @@ class StoredSelection implements Selected {
     const places = this.#places
     const stored = this.#all.columns[column].all()
     const { length } = places
+    if (length === stored.length && bits === undefined && less === 0) return numbers.set(stored)
     if (bits === undefined) {
       for (let index = 0; index < length; index++)
         numbers[index] = (stored[places[index] as number] as number) - less

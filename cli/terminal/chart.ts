@@ -9,11 +9,10 @@ import { type Cell, cell, clip, type Line, merged, type TextRole } from './lines
 /**
  * The y range that shows what matters: the values in `must` (best path, baseline) always, and of the others all
  * that lie within three times the interquartile range of the middle half (Tukey's outer fences). What lies outside
- * is clipped by the chart, so that one wild value does not flatten the rest. Null when there is nothing to show.
+ * is clipped by the chart, so that one wild value does not flatten the rest. Null when there is nothing to show. `sorted`: the lowest first.
  */
-function rangeOf(values: Float64Array, must: readonly number[]): { low: number; high: number } | null {
-  if (values.length === 0 && must.length === 0) return null
-  const sorted = values.slice().sort()
+function rangeOf(sorted: Float64Array, must: readonly number[]): { low: number; high: number } | null {
+  if (sorted.length === 0 && must.length === 0) return null
   const quarter = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
   let low = must.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY)
   let high = must.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)
@@ -267,12 +266,12 @@ export function chart(input: ChartInput, size: ChartSize): Line[] {
     return height < 1 || width < 1
       ? []
       : [clip([cell(`the chart needs ${LEAST_SIZE.width} × ${LEAST_SIZE.height}`, 'dim')], width)]
-  const { values, known } = finiteOnly(input.points.values)
+  const { values, sorted } = finiteOnly(input.points.values)
   const points = { ...input.points, values }
   const base = finite(input.baseline)
   const stair = stairOf(input.best, points)
-  const range = rangeOf(known, [...stair.map(({ value }) => value), ...(base === null ? [] : [base])])
-  const bare = known.length < points.values.length
+  const range = rangeOf(sorted, [...stair.map(({ value }) => value), ...(base === null ? [] : [base])])
+  const bare = sorted.length < points.values.length
   const room = height - 4 - (bare ? 1 : 0)
   const target = finite(input.metric.target)
   const scale = range === null ? null : scaleFor(...withTarget(range, target), room)
@@ -323,18 +322,17 @@ function finite(value: number | null): number | null {
   return value === null || !Number.isFinite(value) ? null : Math.max(-LARGEST, Math.min(LARGEST, value))
 }
 
-/** The same for all, with NaN for none, and what is known of them. */
-function finiteOnly(all: Float64Array): { values: Float64Array; known: Float64Array } {
-  const values = new Float64Array(all.length)
-  const known = new Float64Array(all.length)
-  let count = 0
-  for (let at = 0; at < all.length; at++) {
-    const value = all[at] as number
-    const held = Number.isFinite(value) ? Math.max(-LARGEST, Math.min(LARGEST, value)) : Number.NaN
-    values[at] = held
-    if (!Number.isNaN(held)) known[count++] = held
-  }
-  return { values, known: known.subarray(0, count) }
+/** The same for all, with NaN for none, and what is known of them, the lowest first. */
+function finiteOnly(values: Float64Array): { values: Float64Array; sorted: Float64Array } {
+  // NaN comes last.
+  const all = values.slice().sort()
+  let count = all.length
+  while (count > 0 && Number.isNaN(all[count - 1])) count--
+  const sorted = all.subarray(0, count)
+  // Nearly always: then none has to be looked at.
+  if (count === 0 || ((sorted[0] ?? 0) >= -LARGEST && (sorted[count - 1] ?? 0) <= LARGEST))
+    return { values, sorted }
+  return finiteOnly(values.map((value) => finite(value) ?? Number.NaN))
 }
 
 interface Step {
