@@ -830,15 +830,16 @@ class StoredSelection implements Selected {
     const places = this.#places
     const stored = this.#all.columns[column].all()
     const { length } = places
-    if (length === stored.length && bits === undefined && less === 0) return numbers.set(stored)
-    if (bits === undefined) {
+    if (bits !== undefined) {
+      const mask = 2 ** bits.count - 1
+      for (let index = 0; index < length; index++)
+        numbers[index] = ((stored[places[index] as number] as number) >> bits.first) & mask
+    } else if (length === stored.length && less === 0) {
+      numbers.set(stored)
+    } else {
       for (let index = 0; index < length; index++)
         numbers[index] = (stored[places[index] as number] as number) - less
-      return
     }
-    const mask = 2 ** bits.count - 1
-    for (let index = 0; index < length; index++)
-      numbers[index] = ((stored[places[index] as number] as number) >> bits.first) & mask
   }
 }
 
