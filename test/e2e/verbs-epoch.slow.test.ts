@@ -208,7 +208,16 @@ test.each([
     await first.ended
     shiftBy(by)
     await project.data('epoch', 'open', '--reason', 'another machine')
+    // The node of the job is the machine that it was.
+    if (where === 'a job') shiftBy(0)
     writeFileSync(at('go'), '')
+    if (where === 'a job') {
+      // A job is judged by the state that it began with.
+      const verdict = await project.data<RunData>('run', experiment)
+      expect(verdict).toMatchObject({ status: 'kept', value: 90, parent_value: 100, best: false })
+      expect(await project.data('show', experiment, '--recompute')).toMatchObject({ same: true })
+      return
+    }
     expect(await project.data<RunData>('run', experiment)).toMatchObject({
       status: 'failed',
       failure_class: 'environment',
