@@ -625,6 +625,10 @@ export interface Machine {
   os: string
   /** By which the kernel chooses the clock rate of the processors; absent where it does not tell, and in earlier records. */
   governor?: string
+  /** Of the processors; absent where the system does not tell it, and in earlier records. */
+  microcode?: string
+  /** Only of a node that measures by jobs. */
+  libc?: string
   /** Of the CLI. */
   node: string
 }

@@ -33,7 +33,7 @@ export async function measureOnNode(world: Surroundings, folder: string): Promis
   if (!holdsParcel(folder) && !isClaimed(folder) && !isWithdrawn(folder)) return fail(noParcel(folder))
   if (!claimJob(folder, Number(world.env.ASSAY_JOB_STARTS ?? 0))) return fail(claimed(folder))
   const parcel = readParcel(folder)
-  const note: NodeNote = { node: nodeName(world.env), machine: machineNow() }
+  const note: NodeNote = { node: nodeName(world.env), machine: machineNow({ libc: true }) }
   writeWhole(join(folder, NODE_NOTE), JSON.stringify(note))
   const began = world.clock().toISOString()
   const record = join(folder, NODE_RECORD)

@@ -54,7 +54,10 @@ test('a confirmation on a different machine that contradicts does not say so, or
   })
 })
 
-/** The governor that the kernel tells for each group of processors, in the place of this machine's; none = it tells nothing. */
+/**
+ * The governor that the kernel tells for each group of processors, and the microcode, in the place of this machine's; none = it
+ * tells nothing.
+ */
 const GOVERNED = `
 const fs = require('node:fs')
 const { readdirSync, readFileSync } = fs
@@ -63,18 +66,22 @@ const governors = (process.env.GOVERNORS ?? '').split(' ').filter(Boolean)
 fs.readdirSync = (path, ...rest) =>
   path === CLOCKS ? ['boost', ...governors.map((_, i) => 'policy' + i)] : readdirSync(path, ...rest)
 fs.readFileSync = (path, ...rest) => {
+  if (path === '/proc/cpuinfo') return 'microcode\\t: ' + process.env.MICROCODE
   const found = /^[/]sys.*cpufreq[/]policy([0-9]+)[/]scaling_governor$/.exec(String(path))
   return found ? governors[Number(found[1])] + '\\n' : readFileSync(path, ...rest)
 }
 `
 
-test('another governor of the clock rate is not told, or one that becomes known is taken for another machine', async () => {
+test('another governor of the clock rate or microcode is not told, or one that becomes known is taken for another machine', async () => {
   const project = makeProject()
   const preload = join(project.control, 'governed.cjs')
   writeFileSync(preload, GOVERNED)
+  let microcode = '0x1'
   const under = async <T>(governors: string, ...args: string[]) =>
     dataOf(
-      await project.cli<T>(args, { env: { NODE_OPTIONS: `--require=${preload}`, GOVERNORS: governors } }),
+      await project.cli<T>(args, {
+        env: { NODE_OPTIONS: `--require=${preload}`, GOVERNORS: governors, MICROCODE: microcode },
+      }),
     )
   const recorded = () =>
     readFileSync(project.repo.path('.assay/runs/run_0001/ledger.jsonl'), 'utf8')
@@ -99,15 +106,20 @@ test('another governor of the clock rate is not told, or one that becomes known 
   expect(await judged(70, 'performance')).toMatchObject({
     other_machine: 'the governor performance in place of powersave',
   })
-  expect(recorded()).toEqual([null, 'powersave', 'performance, powersave', 'performance'])
+  microcode = '0x2'
+  expect(await judged(60, 'performance')).toMatchObject({
+    other_machine: 'the governor performance in place of powersave; the microcode 0x2 in place of 0x1',
+  })
+  expect(recorded()).toEqual([null, 'powersave', 'performance, powersave', 'performance', 'performance'])
 
   const file = join(project.control, 'report.html')
   await project.data('report', '--html', file)
   const text = /data-kind="head">(.*?)<\/script>/s.exec(readFileSync(file, 'utf8'))?.[1] ?? ''
   const { environment } = (JSON.parse(text) as { head: PageHead }).head
-  expect(environment.machine).toMatchObject({ governor: 'powersave' })
+  expect(environment.machine).toMatchObject({ governor: 'powersave', microcode: '0x1' })
   expect(environment.other_machines).toEqual([
     'the governor performance, powersave in place of powersave',
     'the governor performance in place of powersave',
+    'the governor performance in place of powersave; the microcode 0x2 in place of 0x1',
   ])
 })
