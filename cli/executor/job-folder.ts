@@ -9,13 +9,13 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { fileJson } from '../files.ts'
 import { asIdentity, identify, type ProcessIdentity } from '../process.ts'
 import type { Problem } from '../result.ts'
 import type { JobId } from './executor.ts'
@@ -70,7 +70,7 @@ export function readResult<Answer>(
   { key, attempt }: Pick<JobResult, 'key' | 'attempt'>,
 ): JobResult<Answer> | null {
   syncFolder(folder)
-  const found = readJson(join(folder, RESULT)) as Partial<JobResult<Answer>> | null
+  const found = fileJson<Partial<JobResult<Answer>>>(join(folder, RESULT))
   const whole = found?.v === 1 && found.outcome !== undefined && found.steps !== undefined
   return whole && found.key === key && found.attempt === attempt ? (found as JobResult<Answer>) : null
 }
@@ -84,7 +84,7 @@ export interface JobNote {
 
 /** null = there was no submission. */
 export function readJobNote(folder: string): JobNote | null {
-  return readJson(join(folder, 'submitted.json')) as JobNote | null
+  return fileJson<JobNote>(join(folder, 'submitted.json'))
 }
 
 export function writeJobNote(folder: string, note: JobNote | null): void {
@@ -117,7 +117,7 @@ const CLAIMANT = 'process.json'
 /** The process that measures, and since when (milliseconds of the clock); null when none has begun, or not said so yet. */
 export function claimant(folder: string): { process: ProcessIdentity; since: number } | null {
   const file = join(folder, `${CLAIM}0`, CLAIMANT)
-  const process = asIdentity(Object(readJson(file)))
+  const process = asIdentity(Object(fileJson<unknown>(file)))
   const since = statSync(file, { throwIfNoEntry: false })?.mtimeMs
   return process === null || since === undefined ? null : { process, since }
 }
@@ -169,11 +169,3 @@ export function jobScript(argv: readonly string[], variables: Readonly<Record<st
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
-
-function readJson(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'))
-  } catch {
-    return null
-  }
-}

@@ -1,5 +1,6 @@
 /** One question to the engine for all jobs of a run, however many processes wait for them. */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
+import { fileJson } from '../files.ts'
 import { withLock } from '../lock.ts'
 import type { Executor, JobId, JobSeen } from './executor.ts'
 
@@ -35,10 +36,4 @@ export async function lookShared(
   })
 }
 
-function readLast(file: string): LastLook {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as LastLook
-  } catch {
-    return { at: 0, seen: {}, wanted: {} }
-  }
-}
+const readLast = (file: string): LastLook => fileJson<LastLook>(file) ?? { at: 0, seen: {}, wanted: {} }

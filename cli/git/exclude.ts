@@ -68,7 +68,7 @@ async function attempt<T>(file: string, work: () => Promise<T>): Promise<Result<
 }
 
 // ----------------------------------------------------------------
-// * The state folder ignores itself: git's exclude file, which Assay writes as well, is read by git alone,
+// The state folder ignores itself: git's exclude file, which Assay writes as well, is read by git alone,
 // while packers and other tools read files named `.gitignore`.
 
 export const IGNORE_FILE = '.gitignore'

@@ -61,7 +61,7 @@ function composeIgnores(sources: readonly IgnoreSources[]): { text: string; orig
 }
 
 // ----------------------------------------------------------------
-// * The one text of attributes that decides how git converts files in Assay's checkouts. It goes into
+// The one text of attributes that decides how git converts files in Assay's checkouts. It goes into
 // `info/attributes`, which wins over every `.gitattributes` of a checkout, so a candidate's own have no
 // say.
 

@@ -12,7 +12,7 @@ import { refuseDamaged } from './objects.ts'
 import { giveFilters } from './rules.ts'
 
 // ----------------------------------------------------------------
-// * Which folder of the store belongs to a worktree. Found by the store's own registry, never by the
+// Which folder of the store belongs to a worktree. Found by the store's own registry, never by the
 // worktree's `.git` file: an agent may delete that, or put a repository of its own in its place.
 
 /** `<store>/worktrees/<id>` of the worktree at `path`; null when there is none. */

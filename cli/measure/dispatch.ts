@@ -29,7 +29,7 @@ import {
 } from '../executor/job-folder.ts'
 import { openExecutor } from '../executor/open.ts'
 import { lookShared } from '../executor/shared-look.ts'
-import { namesIn } from '../files.ts'
+import { fileJson, namesIn } from '../files.ts'
 import { refusedBy } from '../ledger/decide.ts'
 import type { Machine } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
@@ -177,13 +177,8 @@ interface Handover {
 }
 
 /** null when no engine was called. `home`: the folder of the attempt or confirmation. */
-function readHandover(home: string, which: WhichJob = 'first'): Handover | null {
-  try {
-    return JSON.parse(readFileSync(handoverFile(home, which), 'utf8')) as Handover
-  } catch {
-    return null
-  }
-}
+const readHandover = (home: string, which: WhichJob = 'first'): Handover | null =>
+  fileJson<Handover>(handoverFile(home, which))
 
 const whichOf = ({ heldOut }: Dispatch): WhichJob => (heldOut === null ? 'first' : 'held-out')
 
@@ -596,7 +591,7 @@ const endedWithout = (job: AttemptJob, how: HowEnded | null): string =>
 function notePlace(at: Dispatch): void {
   const { run, node, folder } = at
   if (jobOf(at)?.placed !== null) return
-  const note = readNote(join(folder, NODE_NOTE))
+  const note = fileJson<NodeNote>(join(folder, NODE_NOTE))
   if (note === null) return
   const known = run.ledger.state.machines.at(-1)?.machine
   const different = known === undefined ? null : differencesOf(known, note.machine)
@@ -617,14 +612,6 @@ function notePlace(at: Dispatch): void {
       type: 'warning',
       message: `${note.node} is another machine than the last one (${different}): both sides of a pair run there, but values of different machines are not alike; executor.constraint names the nodes that may measure`,
     })
-}
-
-function readNote(file: string): NodeNote | null {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as NodeNote
-  } catch {
-    return null
-  }
 }
 
 /** Shows the record so far to those who look. Not in the place of the record: what is there counts as measured. */

@@ -1,7 +1,8 @@
 /** A best that is found while a job measures: the submitting machine puts it into the folder of the job, and the node takes it from there. */
-import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { syncFolder, writeWhole } from '../executor/job-folder.ts'
+import { fileJson } from '../files.ts'
 import { type PackedStore, packTrees, unpackTrees } from '../git/bundle.ts'
 import { bestOf, knowBest } from '../ledger/best.ts'
 import { type Experiment, lineageOf, type State } from '../ledger/state.ts'
@@ -30,11 +31,7 @@ const packedFor = (key: string): string => `${key}/best`
 
 function read(folder: string): LaterBest | null {
   syncFolder(folder)
-  try {
-    return JSON.parse(readFileSync(fileIn(folder), 'utf8')) as LaterBest
-  } catch {
-    return null
-  }
+  return fileJson<LaterBest>(fileIn(folder))
 }
 
 /** The best that the parcel knows. */

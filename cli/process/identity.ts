@@ -126,7 +126,7 @@ function boot(): string {
 }
 
 // ----------------------------------------------------------------
-// * The value of ASSAY_TOKEN that every job carries: a random part, and who started it. So a process that
+// The value of ASSAY_TOKEN that every job carries: a random part, and who started it. So a process that
 // outlived its owner can be told from one whose owner still waits for it. Tokens of nested jobs are joined
 // with dots, outermost first. A job that is measured, or prepares what is measured, also carries the folder
 // of state that it is measured for.

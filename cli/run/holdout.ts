@@ -23,7 +23,7 @@ import { heldOutPlace, sealKey } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 
 // ----------------------------------------------------------------
-// * What agents, who read the repository, must not read of held-out data: sealed with a key in the user's
+// What agents, who read the repository, must not read of held-out data: sealed with a key in the user's
 // state folder. The key is made when it is first needed, and only its user may read it.
 
 const KEY_BYTES = 32

@@ -179,7 +179,7 @@ function few<T>(list: readonly T[], most: number, what: string): (T | string)[] 
 }
 
 // ----------------------------------------------------------------
-// * Text of agents and users for pages and commits that a forge reads. There a word can act: `@name` writes
+// Text of agents and users for pages and commits that a forge reads. There a word can act: `@name` writes
 // to a person, `fixes #12` closes an issue, a URL of one does too, and `[skip ci]` keeps the tests from
 // running. A merge would do all that although the user did not say so.
 
