@@ -58,6 +58,41 @@ describe('what befalls a job of Slurm', () => {
     for (const program of ['squeue', 'scontrol']) cluster.plant(program, 'exec $REAL "$@"')
   }
 
+  test('a job that Slurm does not know, and is too young to be forgotten, is lost', async () => {
+    const { experiment } = await project.open({ ...better(), ...hook(holding('young')) })
+    const clock = makeClock()
+    const running = run(experiment, clock.env)
+    await begun('young')
+    await running.said('measured on')
+    cluster.plant('squeue', `case "$*" in *--name*) exec $REAL "$@";; esac\nexit 0`)
+    cluster.plant(
+      'scontrol',
+      // Asked for the job of the baseline as well.
+      `case "$*" in *"show job"*) echo "$*" >> ${cluster.folder}/looks; echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1;; esac\nexec $REAL "$@"`,
+    )
+    let over = false
+    void running.ended.then(() => {
+      over = true
+    })
+    const id = jobOf(experiment)
+    const looks = () => {
+      const file = join(cluster.folder, 'looks')
+      const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+      return lines.filter((line) => line.endsWith(` ${id}`)).length
+    }
+    const looked = (times: number) => {
+      const before = looks()
+      return until(() => over || looks() >= before + times, { what: `${times} looks at the job` })
+    }
+    await looked(4)
+    clock.ahead(2)
+    await looked(1)
+    release('young')
+    const verdict = dataOf(await running.ended)
+    restore()
+    expect(verdict).toMatchObject({ status: 'kept' })
+  })
+
   test('a job that runs into its limit costs the candidate its idea, or leaves a process', async () => {
     const { experiment } = await project.open({ ...better(), ...hook(holding('limit')) })
     const clock = makeClock()
