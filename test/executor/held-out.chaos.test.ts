@@ -54,6 +54,27 @@ const recomputed = (project: Project, experiment: string) =>
   project.data<{ same: boolean; record: string }>('show', experiment, '--recompute')
 
 describe('held-out data where attempts are jobs', () => {
+  test('gc keeps what a job on held-out data or a confirmation left, or a verdict rests on it', async () => {
+    const { project, init } = onThisMachine()
+    await init()
+    const { experiment, status } = await project.attempt({ ...ms(80), ...held(90) })
+    expect(status).toBe('kept')
+    expect(await project.data('confirm', experiment)).toMatchObject({ passed: true })
+    const { deleted } = await project.data<{ deleted: { kind: string; experiment: string; path: string }[] }>(
+      'gc',
+    )
+    const jobs = deleted.flatMap((one) =>
+      one.kind === 'job' && one.experiment === experiment ? [one.path] : [],
+    )
+    expect(jobs.map((path) => path.replace(/.*exp\/\d+\//, '')).sort()).toEqual([
+      'attempts/1/job',
+      'attempts/1/job-held-out',
+      'confirms/1/job',
+    ])
+    expect(jobs.filter((path) => existsSync(project.repo.path(path)))).toEqual([])
+    expect(await recomputed(project, experiment)).toMatchObject({ same: true })
+  })
+
   test('a candidate that is worse there is kept, or a real gain is not', async () => {
     const { project, init } = onThisMachine()
     await init()
