@@ -28,6 +28,7 @@ import { type RunAnswer, runAnswer } from '../measure/run-answer.ts'
 import { fingerprintMutable, scopeOfRun } from '../measure/scope.ts'
 import { nodeFor, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { Recorder, RecordLost } from '../measure/steps.ts'
+import type { Evidence } from '../measure/trial.ts'
 import { recordVerdict, verdictOn } from '../measure/verdict-event.ts'
 import { baseOf, hasWorktree, judgedCommit, readWorktreeFacts } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
@@ -281,18 +282,24 @@ async function judge(run: OpenRun, node: Experiment, candidate: Seal): Promise<R
       folder: attemptFolder(run.paths, node.id, candidate.attempt),
     })
     const config = executorOf(run, node.id, attemptOf(node, candidate.attempt))
-    const evidence = config
-      ? await collectByJob(run, node, candidate, { record, config })
-      : await collectEvidence(run, node, candidate, record)
-    if (!evidence.ok) return evidence
-    const verdict = verdictOn(evidence.value)
-    record.step('verdict', 'ended', verdict)
-    const queuedMs = config?.countQueue ? 0 : (evidence.value.elsewhere?.queuedMs ?? 0)
-    const wallMs = Math.max(0, performance.now() - began - queuedMs)
-    const way = pathOfBest(run.ledger.state)
-    const recorded = await recordVerdict(run, node, candidate, evidence.value, verdict, wallMs, null)
-    if (recorded.ok && evidence.value.varied !== null) {
-      await confirmAgain(run, way)
+    const settle = async (evidence: Evidence) => {
+      const verdict = verdictOn(evidence)
+      record.step('verdict', 'ended', verdict)
+      const queuedMs = config?.countQueue ? 0 : (evidence.elsewhere?.queuedMs ?? 0)
+      const wallMs = Math.max(0, performance.now() - began - queuedMs)
+      const way = pathOfBest(run.ledger.state)
+      const recorded = await recordVerdict(run, node, candidate, evidence, verdict, wallMs, null)
+      return { recorded, variedOn: evidence.varied === null ? null : way }
+    }
+    const byJob = config && (await collectByJob(run, node, candidate, { record, config }))
+    if (byJob && !byJob.ok) return byJob
+    const settled = byJob
+      ? ok(await settle(byJob.value))
+      : await collectEvidence(run, node, { seal: candidate, record }, settle)
+    if (!settled.ok) return settled
+    const { recorded, variedOn } = settled.value
+    if (recorded.ok && variedOn !== null) {
+      await confirmAgain(run, variedOn)
       return ok(runAnswer(run.ledger.state, node) ?? recorded.value)
     }
     if (recorded.ok || !recorded.problem.raced) return recorded

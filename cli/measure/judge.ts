@@ -30,7 +30,7 @@ import { RecordedSource } from './recorded-source.ts'
 import { baselineSample, recordedSamples } from './samples.ts'
 import type { Seal } from './seal.ts'
 import { Session } from './session.ts'
-import { interrupted, leaseSlot, placeCandidate, type RunInSlot } from './slot.ts'
+import { interrupted, type LeasedSlot, leaseSlot, placeCandidate, type RunInSlot } from './slot.ts'
 import { type InSlot, SlotSource } from './slot-source.ts'
 import type { Recorder } from './steps.ts'
 import { lookAtTests } from './tests-gone.ts'
@@ -127,74 +127,87 @@ export function noEvidence(run: RunInTrial, node: Experiment): Evidence {
   }
 }
 
-/** Waits for a slot, then collects evidence until a check fails or all checks are done. */
-export async function collectEvidence(
+/**
+ * Waits for a slot, then collects evidence until a check fails or all checks are done, and answers what `settle` makes of it. It is
+ * called before the slot is left: who waits for the slot goes by the verdict.
+ */
+export async function collectEvidence<T>(
   run: OpenRun,
   node: Experiment,
-  seal: Seal,
-  record: Recorder,
-): Promise<Result<Evidence>> {
-  const evidence = noEvidence(run, node)
-  const choices = choicesOfAttempt(run, node, seal.attempt)
+  { seal, record }: { seal: Seal; record: Recorder },
+  settle: (evidence: Evidence) => Promise<T>,
+): Promise<Result<T>> {
   // The session asks for them, and would keep the slot from others meanwhile. A failure shows there.
   await treePaths(run.site, seal.tree)
   const leased = await leaseSlot(run)
   if (leased === null) {
+    const evidence = noEvidence(run, node)
     evidence.facts.faults.push({
       side: 'candidate',
       fault: { reason: 'aborted', message: 'it was interrupted while it waited for a slot' },
     })
-    return ok(evidence)
+    return ok(await settle(evidence))
   }
   if (!leased.ok) return leased
   try {
-    removeHeldData()
-    const looked = await lookAtTests(run, seal, record)
-    if (!looked.ok) return looked
-    evidence.tests = looked.value
-    record.step('build', 'began')
-    // Verdicts of other processes that were recorded during the wait count.
-    if (orphanedBy({ run, node, record }) !== null) {
-      record.decide({ is: 'prepared', preparation: UNBUILT })
-      const source = new RecordedSource({}, record)
-      await collect({ run, node, plan: ATTEMPT, choices, record, source, evidence }, UNBUILT)
-      return ok(evidence)
-    }
-    const places = artifactPlaces(run, node)
-    evidence.loose = await looseArtifacts(run, node, places, record)
-    const session = new Session(run, leased.value, {
-      experiment: node.id,
-      touches: join(record.folder, 'touches.json'),
-    })
-    const own = await session.put(seal, choices.place('candidate'), {
-      outputs: record.folder,
-      artifacts: places,
-    })
-    if (!own.ok) return own
-    const guard = await guardArtifacts(places)
-    const preparation = await prepared(run, node, { session, choices, own: own.value, guard })
-    record.decide({ is: 'prepared', preparation })
-    // The baseline is compared with its own first sample.
-    const reference = () =>
-      node.id === BASELINE ? (recordedSamples(run, node.id, seal.attempt)[0] ?? null) : baselineSample(run)
-    const judge = await openItemJudge(run, { experiment: node.id, tree: seal.tree, folder: record.folder })
-    if (!judge.ok) return judge
-    const source = new SlotSource({
-      ...{ run, session, choices, guard, reference },
-      own: own.value,
-      judge: judge.value,
-    })
-    await collect({ run, node, plan: ATTEMPT, choices, record, source, evidence }, preparation)
-    // Each further attempt would only be paid for.
-    const drifted = evidence.facts.faults.find(({ fault }) => fault.judge_drift)
-    if (drifted) must(pauseLoop(run, drifted.fault.message))
-    const { paths: tampered, by, beside } = await source.tampered()
-    Object.assign(evidence, { tampered, beside, by })
-    record.decide({ is: 'tampered', tampered, beside, by })
-    return ok(evidence)
+    const evidence = await collectInSlot(run, node, { seal, record, leased: leased.value })
+    return evidence.ok ? ok(await settle(evidence.value)) : evidence
   } finally {
     leased.value.release()
   }
+}
+
+async function collectInSlot(
+  run: OpenRun,
+  node: Experiment,
+  { seal, record, leased }: { seal: Seal; record: Recorder; leased: LeasedSlot },
+): Promise<Result<Evidence>> {
+  const evidence = noEvidence(run, node)
+  const choices = choicesOfAttempt(run, node, seal.attempt)
+  removeHeldData()
+  const looked = await lookAtTests(run, seal, record)
+  if (!looked.ok) return looked
+  evidence.tests = looked.value
+  record.step('build', 'began')
+  // Verdicts of other processes that were recorded during the wait count.
+  if (orphanedBy({ run, node, record }) !== null) {
+    record.decide({ is: 'prepared', preparation: UNBUILT })
+    const source = new RecordedSource({}, record)
+    await collect({ run, node, plan: ATTEMPT, choices, record, source, evidence }, UNBUILT)
+    return ok(evidence)
+  }
+  const places = artifactPlaces(run, node)
+  evidence.loose = await looseArtifacts(run, node, places, record)
+  const session = new Session(run, leased, {
+    experiment: node.id,
+    touches: join(record.folder, 'touches.json'),
+  })
+  const own = await session.put(seal, choices.place('candidate'), {
+    outputs: record.folder,
+    artifacts: places,
+  })
+  if (!own.ok) return own
+  const guard = await guardArtifacts(places)
+  const preparation = await prepared(run, node, { session, choices, own: own.value, guard })
+  record.decide({ is: 'prepared', preparation })
+  // The baseline is compared with its own first sample.
+  const reference = () =>
+    node.id === BASELINE ? (recordedSamples(run, node.id, seal.attempt)[0] ?? null) : baselineSample(run)
+  const judge = await openItemJudge(run, { experiment: node.id, tree: seal.tree, folder: record.folder })
+  if (!judge.ok) return judge
+  const source = new SlotSource({
+    ...{ run, session, choices, guard, reference },
+    own: own.value,
+    judge: judge.value,
+  })
+  await collect({ run, node, plan: ATTEMPT, choices, record, source, evidence }, preparation)
+  // Each further attempt would only be paid for.
+  const drifted = evidence.facts.faults.find(({ fault }) => fault.judge_drift)
+  if (drifted) must(pauseLoop(run, drifted.fault.message))
+  const { paths: tampered, by, beside } = await source.tampered()
+  Object.assign(evidence, { tampered, beside, by })
+  record.decide({ is: 'tampered', tampered, beside, by })
+  return ok(evidence)
 }
 
 /**

@@ -113,7 +113,7 @@ async function measured(world: Surroundings, parcel: Parcel, folder: string): Pr
     }
     const own = artifactsFolder(paths, node.id)
     const sent = await listSizes(own)
-    const evidence = await collectEvidence(run, node, seal, record)
+    const evidence = await collectEvidence(run, node, { seal, record }, async (one) => one)
     if (!evidence.ok) return evidence
     if (world.signal.aborted) return fail(endedFromOutside)
     const left = new Set((await listSizes(own)).map(({ path }) => path))
