@@ -20,7 +20,7 @@ const PATIENCE_MS = 60_000
 /** Calls of `status` that run at once. */
 const AT_ONCE = 8
 
-/** Before the folder of a job whose id nobody was told: no id of an engine begins like that. */
+/** With the folder of the job behind it, this stands for an id that the engine did not tell. No id of an engine begins like that. */
 const UNNAMED = '?'
 
 /** Words of the usual engines, and of `kubectl` and shells. The first that the output has counts. */

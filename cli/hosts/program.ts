@@ -105,7 +105,7 @@ export const programHost = (vendor: Vendor): ProgramEntry => ({
 
 const FOLDER = 'assay-agent-'
 
-/** Whether a file is one that `printsTo` is told of: a reader opens no other, and no link, whatever a record names. */
+/** Whether `printsTo` may have named this file. A reader opens no other file, and no link, even if a record names one. */
 export function isAgentOutput(file: string): boolean {
   const [folder, output] = [dirname(file), basename(file)]
   if (output !== 'stdout' || dirname(folder) !== tmpdir() || !basename(folder).startsWith(FOLDER))

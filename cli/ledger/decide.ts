@@ -176,7 +176,7 @@ export function decide(state: State, event: DatedDraft): Refusal | null {
   }
 }
 
-/** A person decides about ideas that nobody has begun. */
+/** A person decides only about ideas that no experiment has tried yet. */
 function maySettle(state: State, { ideas }: Of<'ideas_approved' | 'ideas_dropped'>): Refusal | null {
   for (const id of ideas) {
     const idea = state.ideas.find((one) => one.id === id)

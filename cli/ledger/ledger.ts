@@ -150,7 +150,7 @@ export class Ledger {
     return this.#tail.events > LONG.events || this.#tail.bytes > LONG.bytes
   }
 
-  /** Writes a snapshot of what was read, if that was much. A cache: nobody has to know whether it could be written. */
+  /** Writes a snapshot if much was read. The snapshot is a cache, so no caller asks whether it could be written. */
   keep(isMuch = this.hasLongTail): void {
     if (!isMuch || this.#inode === null || this.#until !== null) return
     writeSnapshot(this.file, this.#inode, this.state, { offset: this.#offset, lines: this.#line })

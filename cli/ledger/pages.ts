@@ -8,10 +8,10 @@ const SUM = 8
 /** Pages that are remembered; the oldest goes first. */
 const MOST = 512
 
-/** Ends a file when nobody has its pages any more: a snapshot is read for as long as a state rests on it. */
+/** Closes a file when no state refers to its pages any more: a state reads its snapshot as long as it exists. */
 const ends = new FinalizationRegistry((fd: number) => closeSync(fd))
 
-/** A page is not as it was written, and the file is deleted. Looks like a refused read, so it is told like one. */
+/** A page is not as it was written; the file is deleted then. Callers treat this error like a read that the system refused. */
 class PageDamaged extends Error {
   readonly code = 'EDAMAGED'
   readonly syscall = 'read'

@@ -149,8 +149,8 @@ type Core = Omit<State, 'experiments' | 'rounds' | 'notes' | 'learnings' | 'keys
 // ---------------------------------------------------------------- writing
 
 /**
- * Writes what the fold made of the ledger so far, in place of an earlier snapshot: whole, or not at all. Nothing is lost when it cannot be
- * written, so nobody is told. `inode`: that of the ledger when its first line was read.
+ * Writes the state that was folded so far, in place of an earlier snapshot: whole, or not at all. If it cannot be written, nothing is lost,
+ * so no error is reported. `inode`: that of the ledger when its first line was read.
  */
 export function writeSnapshot(ledger: string, inode: number, state: State, folded: Folded): void {
   const file = snapshotOf(ledger)

@@ -62,7 +62,7 @@ export interface Task {
 /** What the CLI does by itself. Each may be done again: the first one counts. */
 export type Effect =
   | { do: 'propose'; task: string }
-  /** People are told, once, which ideas wait for an approval. */
+  /** The CLI names, once, the ideas that wait for an approval. */
   | { do: 'park'; ideas: string[] }
   | { do: 'brief'; task: string; record: string }
   | { do: 'create'; lane: Lane; depth: number; parent: string; key: string; refused: string }

@@ -33,12 +33,7 @@ export function pin(
   const isNew = run.ledger.answeredBefore(['pinned'], key) === null
   if (isNew && mayBeParent(state, experiment) === null && !mayBeOffered(state, experiment))
     return fail(neverOffered(state, node.value))
-  const recorded = run.ledger.record<'pinned'>(
-    { type: 'pinned', experiment, why: why.slice(0, REASON) },
-    run.clock(),
-    key,
-  )
-  return answered(recorded, () => answer(run, experiment, true))
+  return record(run, { type: 'pinned', experiment, why }, key)
 }
 
 /** If the experiment is not pinned, nothing is recorded, and that is no failure. */
@@ -51,11 +46,16 @@ export function unpin(
   if (!node.ok) return node
   if (!isPinned(run.ledger.state, experiment) && run.ledger.answeredBefore(['unpinned'], key) === null)
     return ok(answer(run, experiment, false))
-  const recorded = run.ledger.record<'unpinned'>(
-    { type: 'unpinned', experiment, why: why.slice(0, REASON) },
-    run.clock(),
-    key,
-  )
+  return record(run, { type: 'unpinned', experiment, why }, key)
+}
+
+function record(
+  run: OpenRun,
+  { type, experiment, why }: { type: 'pinned' | 'unpinned'; experiment: string; why: string },
+  key: string | null,
+): Result<PinAnswer> {
+  const event = { type, experiment, why: why.slice(0, REASON) }
+  const recorded = run.ledger.record<'pinned' | 'unpinned'>(event, run.clock(), key)
   return answered(recorded, () => answer(run, experiment, true))
 }
 
