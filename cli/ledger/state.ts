@@ -16,6 +16,7 @@ import {
   type Created,
   type Dispatched,
   type Event,
+  FAILURE_CLASSES,
   type FailureClass,
   FREE_REASONS,
   type GateRule,
@@ -234,6 +235,13 @@ export const NUMBERED = {
   status: ({ status }: Experiment) => STATUSES.indexOf(status),
   special: (node: Experiment) => Number(isSpecial(node)),
   flagged: ({ flagged }: Experiment) => Number(flagged !== null),
+  /** Attempts that count. */
+  used: ({ used }: Experiment) => used,
+  /** Whether its verdict is one of a measurement that somebody stopped. */
+  aborted: ({ verdict }: Experiment) => Number(verdict?.aborted !== undefined),
+  /** Of its verdict: the place among `FAILURE_CLASSES`; -1 when there is none. */
+  failureClass: ({ verdict }: Experiment) =>
+    verdict?.failure_class == null ? -1 : FAILURE_CLASSES.indexOf(verdict.failure_class),
 }
 
 export type Numbered = keyof typeof NUMBERED
@@ -762,21 +770,28 @@ export const tainted = (state: State): ReadonlySet<string> => state.tainted
  * somebody stopped from outside is not taken up again by itself.
  */
 export function repairable(state: State): Experiment[] {
-  const bad = tainted(state)
-  const repaired = usedByLater(state, ({ repair }) => repair)
-  const limit = state.knobs?.max_attempts ?? 0
-  return withTraits(
+  const open = select(
     state,
     ({ status, answered }) => !answered && (status === 'rejected' || status === 'failed'),
   )
-    .filter(
-      (node) =>
-        attemptsUsed(node) < limit &&
-        !node.created.merge &&
-        lastJudged(node)?.aborted === undefined &&
-        !(bad.size > 0 && bad.has(node.id)),
-    )
-    .filter((node) => repaired.size === 0 || !repaired.has(node.id))
+  const bad = tainted(state)
+  const repaired = usedByLater(state, ({ repair }) => repair)
+  const limit = state.knobs?.max_attempts ?? 0
+  const [used, aborted, special] = [open.numbers('used'), open.numbers('aborted'), open.numbers('special')]
+  return among(open, (at) => {
+    if ((used[at] as number) >= limit || aborted[at] === 1) return false
+    if (special[at] === 1 && open.at(at).created.merge) return false
+    if (bad.size === 0 && repaired.size === 0) return true
+    const { id } = open.at(at)
+    return !bad.has(id) && !repaired.has(id)
+  })
+}
+
+/** Those of a selection whose place is wanted. */
+function among(selected: Selected, isWanted: (at: number) => boolean): Experiment[] {
+  const found: Experiment[] = []
+  for (let at = 0; at < selected.length; at++) if (isWanted(at)) found.push(selected.at(at))
+  return found
 }
 
 /**
@@ -788,12 +803,20 @@ export function retestable(state: State): Experiment[] {
     ...usedByLater(state, ({ repair }) => repair),
     ...usedByLater(state, ({ from_artifact }) => from_artifact?.experiment),
   ])
-  const ends = ({ status }: Traits) => status === 'failed' || status === 'discarded'
-  return withTraits(state, ends).filter((node) => {
-    const ended = node.status === 'failed' || (node.status === 'discarded' && lastAttempt(node) !== null)
-    return ended && !node.created.merge && failureClassOf(node) === 'eval' && !tested.has(node.id)
+  const ended = select(state, ({ status }) => status === 'failed' || status === 'discarded')
+  const [classes, statuses] = [ended.numbers('failureClass'), ended.numbers('status')]
+  const special = ended.numbers('special')
+  return among(ended, (at) => {
+    if (statuses[at] === FAILED) {
+      if (classes[at] !== EVAL) return false
+    } else if (lastAttempt(ended.at(at)) === null || failureClassOf(ended.at(at)) !== 'eval') return false
+    if (special[at] === 1 && ended.at(at).created.merge) return false
+    return tested.size === 0 || !tested.has(ended.at(at).id)
   })
 }
+
+const FAILED = STATUSES.indexOf('failed')
+const EVAL = FAILURE_CLASSES.indexOf('eval')
 
 /** The experiments that a later one repairs or retests, if that one was measured to an answer. */
 function usedByLater(state: State, sourceOf: (created: Created) => string | undefined): Set<string> {

@@ -761,6 +761,9 @@ const NUMBERED_COLUMNS: Record<Exclude<Numbered, 'key'>, StoredNumber> = {
   status: { column: 'traits', bits: { first: 0, count: 3 } },
   special: { column: 'traits', bits: { first: 4, count: 1 } },
   flagged: { column: 'traits', bits: { first: 6, count: 1 } },
+  used: { column: 'used' },
+  aborted: { column: 'bits', bits: { first: Math.log2(BIT.aborted), count: 1 } },
+  failureClass: { column: 'failureClass', less: 1 },
 }
 
 class StoredSelection implements Selected {

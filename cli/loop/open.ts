@@ -168,32 +168,41 @@ const isKept = (node: Experiment): boolean => node.status === 'kept'
 /** A warning that an axis is exhausted names one that was not tried, where the record knows one. */
 export function patternsIn(state: State, candidates?: readonly Candidate[]): Pattern[] {
   const found = patternsOf(observedIn(state))
-  if (!found.some(({ kind }) => kind === 'axis_warning')) return found
+  const warned = found.filter(({ kind }) => kind === 'axis_warning')
+  if (warned.length === 0) return found
+  const untried = untriedBeside(state, warned, candidates ?? candidatesOf(state))
   return found.map((pattern) => {
-    const untried = pattern.kind === 'axis_warning' ? untriedBeside(state, pattern, candidates) : []
-    return untried.length === 0
+    const other = pattern.kind === 'axis_warning' ? untried(pattern) : []
+    return other.length === 0
       ? pattern
-      : { ...pattern, message: `${pattern.message}; not tried yet: ${untried.join(', or ')}` }
+      : { ...pattern, message: `${pattern.message}; not tried yet: ${other.join(', or ')}` }
   })
 }
 
 /** The best parent that nothing was built on, else that the warned experiments did not start from; and the best open idea. */
 function untriedBeside(
   state: State,
-  { experiments }: Pattern,
-  candidates: readonly Candidate[] = candidatesOf(state),
-): string[] {
-  const worn = new Set(experiments.map((id) => state.experiments.get(id)?.parent))
+  warned: readonly Pattern[],
+  candidates: readonly Candidate[],
+): (pattern: Pattern) => string[] {
+  const parentsOf = ({ experiments }: Pattern) =>
+    new Set(experiments.map((id) => state.experiments.get(id)?.parent))
+  const most = Math.max(...warned.map((pattern) => parentsOf(pattern).size))
   const freshest = (a: Candidate, b: Candidate) =>
     Number(a.children > 0) - Number(b.children > 0) || byScore(a, b)
-  const parent = firstOf(candidates, worn.size + 1, freshest).find(({ id }) => !worn.has(id))
+  // There may be many candidates: all warnings choose from one list.
+  const first = firstOf(candidates, most + 1, freshest)
   const [idea] = openIdeas(state, 20)
-  return [
-    ...(parent
-      ? [`${parent.id} as the parent${parent.children === 0 ? ', on which nothing was built' : ''}`]
-      : []),
-    ...(idea ? [`the idea "${plain(idea.hypothesis, 160)}"`] : []),
-  ]
+  return (pattern) => {
+    const worn = parentsOf(pattern)
+    const parent = first.find(({ id }) => !worn.has(id))
+    return [
+      ...(parent
+        ? [`${parent.id} as the parent${parent.children === 0 ? ', on which nothing was built' : ''}`]
+        : []),
+      ...(idea ? [`the idea "${plain(idea.hypothesis, 160)}"`] : []),
+    ]
+  }
 }
 
 export function observedIn(state: State): Observed[] {

@@ -194,7 +194,7 @@ const list = (names: readonly string[]): string => {
 }
 
 /** Only so many of the latest experiments are looked at: old habits say little, and the cost stays bounded. */
-export const OBSERVED = 2_000
+export const OBSERVED = 500
 const MOST_OF_A_KIND = 5
 const MOST_NAMED = 12
 

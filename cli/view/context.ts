@@ -2,7 +2,15 @@
 
 import { shown } from '../evaluate/figure.ts'
 import { bestOf } from '../ledger/best.ts'
-import type { Brief, FailureClass, GatePhase, Pick, Reason, Status } from '../ledger/events.ts'
+import {
+  type Brief,
+  FAILURE_CLASSES,
+  type FailureClass,
+  type GatePhase,
+  type Pick,
+  type Reason,
+  type Status,
+} from '../ledger/events.ts'
 import {
   addedGates,
   attemptsUsed,
@@ -21,7 +29,7 @@ import {
   roundAt,
   type State,
   type Steer,
-  withTraits,
+  select,
 } from '../ledger/state.ts'
 import { groupedByShape } from '../search/similar.ts'
 import { cut, plain, widthOf } from '../text.ts'
@@ -378,7 +386,7 @@ export interface Avoided {
 }
 
 /** Older ones are left out: they are many, and few are repeated. */
-const WINDOW = 1_000
+const WINDOW = 250
 const MOST_NAMED = 5
 
 /**
@@ -603,15 +611,17 @@ function collapsed(path: readonly Experiment[]): Listed<Tried> {
 
 /** What could not be evaluated, by what stood in the way: it decides what to do next. */
 function retests(state: State): ContextFacts['retests'] {
-  const open = new Set(retestable(state))
   const found = new Map<FailureClass, Experiment[]>()
-  for (const node of withTraits(state, ({ status }) => status === 'failed' || status === 'discarded')) {
-    const failed = node.status === 'failed' ? (lastJudged(node)?.failure_class ?? null) : null
-    const kind = open.has(node) ? 'eval' : failed === 'eval' ? null : failed
-    if (kind === null) continue
+  const open = retestable(state)
+  if (open.length > 0) found.set('eval', open)
+  const failed = select(state, ({ status }) => status === 'failed')
+  const classes = failed.numbers('failureClass')
+  for (let at = 0; at < failed.length; at++) {
+    const kind = FAILURE_CLASSES[classes[at] as number]
+    if (kind === undefined || kind === 'eval') continue
     const nodes = found.get(kind)
-    if (nodes) nodes.push(node)
-    else found.set(kind, [node])
+    if (nodes) nodes.push(failed.at(at))
+    else found.set(kind, [failed.at(at)])
   }
   return [...found]
     .sort(([one], [other]) => (one < other ? -1 : 1))
