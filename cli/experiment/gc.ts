@@ -5,7 +5,7 @@ import { keepOnly, strangersIn } from '../disk/keep-only.ts'
 import { type Obstacle, removeTree } from '../disk/remove.ts'
 import { namesIn } from '../files.ts'
 import { packStore } from '../git/store.ts'
-import { commitAt, emptyTrash, removeWorktree } from '../git/worktrees.ts'
+import { commitAt, emptyTrash, removeWorktrees } from '../git/worktrees.ts'
 import { currentRound, type Experiment } from '../ledger/state.ts'
 import { seeLock, tryHold } from '../lock.ts'
 import { diskSizeOf, unfinished } from '../measure/disk-space.ts'
@@ -110,6 +110,7 @@ export async function collectGarbage(
   const garbage: Garbage[] = trash(run)
   const kept: GcAnswer['kept'] = []
   const stuck: Obstacle[] = []
+  const unneeded: string[] = []
   for (const node of run.ledger.state.experiments.values()) {
     garbage.push(...workerLogs(run, node))
     const jobs = endedJobFolders(run, node)
@@ -123,10 +124,9 @@ export async function collectGarbage(
       continue
     }
     garbage.push({ kind: 'worktree', experiment: node.id, path: shown(run, path), bytes: diskSizeOf(path) })
-    if (dryRun) continue
-    const removed = await removeWorktree(run.site, path)
-    if (!removed.ok) return removed
+    unneeded.push(path)
   }
+  if (!dryRun) await removeWorktrees(run.site, unneeded)
   garbage.push(...(await slotLeftovers(run.site, { dryRun })).map((one) => leftover(run, one)))
   garbage.push(...setups(run))
   if (!dryRun) {

@@ -223,28 +223,47 @@ export async function commitAt(site: Site, path: string): Promise<string | null>
   return (text && /^[0-9a-f]{40,}$/m.exec(text)?.[0]) || null
 }
 
-/** Removes a worktree in the time of two renames; nothing happens when there is none. `emptyTrash` frees the space. */
-export async function removeWorktree(site: Site, path: string): Promise<Result<void>> {
+/** Removes worktrees, each in the time of two renames; nothing happens where there is none. `emptyTrash` frees the space. */
+export async function removeWorktrees(site: Site, paths: readonly string[]): Promise<void> {
+  if (paths.length === 0) return
   await withLock(worktreeLock(site), async () => {
-    const folder = await registeredFolder(site, path)
-    if (isThere(path)) moveToTrash(site, path)
-    if (folder) moveToTrash(site, folder)
+    let place: string | null = null
+    for (const path of paths) {
+      const folder = await registeredFolder(site, path)
+      for (const one of [path, folder]) {
+        if (one === null || !isThere(one)) continue
+        place ??= placeInTrash(site)
+        moveTo(place, one)
+      }
+    }
   })
+}
+
+export async function removeWorktree(site: Site, path: string): Promise<Result<void>> {
+  await removeWorktrees(site, [path])
   return ok(undefined)
 }
 
 /** A link that leads nowhere is there as well. */
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
-/** A link is moved as the link that it is. */
-export function moveToTrash(site: Site, path: string): void {
+export const moveToTrash = (site: Site, path: string): void => moveTo(placeInTrash(site), path)
+
+/** A new folder in the trash. */
+function placeInTrash(site: Site): string {
   const trash = trashFolder(site)
   if (isThere(trash) && !lstatSync(trash).isDirectory()) removeTree(trash)
   mkdirSync(trash, { recursive: true })
-  const place = mkdtempSync(join(trash, 'w-'))
+  return mkdtempSync(join(trash, 'w-'))
+}
+
+/** A link is moved as the link that it is. */
+function moveTo(place: string, path: string): void {
   // To change its place, a folder must be writable by its owner.
   if (lstatSync(path).isDirectory()) giveRights(path)
-  renameSync(path, join(place, basename(path)))
+  let there = join(place, basename(path))
+  for (let n = 1; isThere(there); n++) there = join(place, `${basename(path)}~${n}`)
+  renameSync(path, there)
 }
 
 /** Deletes what was removed, and answers what stays because it cannot be. Safe at any time, also from several processes. */
