@@ -5,7 +5,7 @@
  *
  * One file: records of JSON, columns, tables, then the head as JSON, and at the very end where the head is.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   fdatasyncSync,
@@ -19,7 +19,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { bestOf, knowBest } from './best.ts'
 import type { Event, TaskAnswered } from './events.ts'
-import { PAGE, Pages, sumOfPage } from './pages.ts'
+import { checksum, PAGE, Pages } from './pages.ts'
 import type { Experiment, List, Round, State } from './state.ts'
 import {
   COLUMN_ALIGN,
@@ -65,8 +65,8 @@ interface Head extends Folded {
   build: string
   ledger: { inode: number; seen: string }
   best: string | null
-  /** Of each page before the head, as base64. */
-  sums: string
+  /** Of each page before the head. */
+  sums: number[]
   /** The state without what is in the parts. */
   core: unknown
   stored: { keys: number; trees: number; answers: number }
@@ -89,7 +89,7 @@ export function readSnapshot(ledger: string): { state: State; folded: Folded } |
     const pages = new Pages(file)
     const head = headOf(pages)
     if (head?.build !== BUILD) return null
-    pages.expect(Buffer.from(head.sums, 'base64'))
+    pages.expect(Uint32Array.from(head.sums))
     const lines = new Pages(ledger)
     if (!isOf(head, lines)) return null
     return { state: stateOf(head, pages, new StoredLines(lines)), folded: head }
@@ -103,13 +103,7 @@ function headOf(pages: Pages): Head | null {
   const trailer = pages.read(pages.size - TRAILER, TRAILER)
   if (trailer.toString('latin1', 16) !== END) return null
   const text = pages.read(trailer.readUIntLE(0, 6), trailer.readUInt32LE(8))
-  return sum(text).readUInt32LE(0) === trailer.readUInt32LE(12) ? (JSON.parse(text.toString()) as Head) : null
-}
-
-const sum = (...parts: Buffer[]): Buffer => {
-  const hash = createHash('sha256')
-  for (const part of parts) hash.update(part)
-  return hash.digest()
+  return checksum(text) === trailer.readUInt32LE(12) ? (JSON.parse(text.toString()) as Head) : null
 }
 
 /** Whether it was made of the first bytes of this very file. */
@@ -118,9 +112,8 @@ const isOf = ({ ledger, offset }: Head, file: Pages): boolean =>
 
 function seenOf(ledger: Pages, offset: number): string {
   const last = Math.min(SEEN.last, offset)
-  return sum(ledger.read(0, Math.min(SEEN.first, offset)), ledger.read(offset - last, last)).toString(
-    'base64',
-  )
+  const ends = [ledger.read(0, Math.min(SEEN.first, offset)), ledger.read(offset - last, last)]
+  return ends.map((end) => checksum(end)).join(' ')
 }
 
 function stateOf(
@@ -235,7 +228,7 @@ function write(out: Writer, state: State, folded: Folded, ledger: Head['ledger']
     answers: part(tableOf(tables.answers)),
     trees: part(tableOf(tables.trees)),
   }
-  const sums = out.align(PAGE).sums().toString('base64')
+  const sums = out.align(PAGE).sums
   const head = Buffer.from(
     encode({
       ...folded,
@@ -253,7 +246,7 @@ function write(out: Writer, state: State, folded: Folded, ledger: Head['ledger']
   const trailer = Buffer.alloc(TRAILER)
   trailer.writeUIntLE(out.put(head), 0, 6)
   trailer.writeUInt32LE(head.length, 8)
-  trailer.writeUInt32LE(sum(head).readUInt32LE(0), 12)
+  trailer.writeUInt32LE(checksum(head), 12)
   trailer.write(END, 16, 'latin1')
   out.put(trailer)
   out.flush()
@@ -319,8 +312,9 @@ class Writer {
   #waiting: Buffer[] = []
   #size = 0
   #at = 0
-  readonly #sums: Buffer[] = []
-  #page: Buffer[] = []
+  /** The checksums of the whole pages so far. */
+  readonly sums: number[] = []
+  #ofPage = 0
   #inPage = 0
 
   constructor(file: string, mode: number) {
@@ -342,18 +336,13 @@ class Writer {
     for (let at = 0; at < bytes.length; ) {
       const part = bytes.subarray(at, at + PAGE - this.#inPage)
       at += part.length
-      this.#page.push(part)
+      this.#ofPage = checksum(part, this.#ofPage)
       this.#inPage += part.length
       if (this.#inPage < PAGE) continue
-      this.#sums.push(sumOfPage(Buffer.concat(this.#page)))
-      this.#page = []
+      this.sums.push(this.#ofPage)
+      this.#ofPage = 0
       this.#inPage = 0
     }
-  }
-
-  /** The checksums of the whole pages so far. */
-  sums(): Buffer {
-    return Buffer.concat(this.#sums)
   }
 
   align(to: number): this {
