@@ -2,6 +2,7 @@
  * `attribute`: which parts of a kept experiment's diff pay. The rule is in `attribute/eliminate.ts`; this file asks its tests
  * in the slot, writes each answer down before the next test, and has what is left judged as a child of the same parent.
  */
+
 import { type Answer, type Done, nextStep, type Part, pairsFor, type Test } from '../attribute/eliminate.ts'
 import { unitsNamed } from '../attribute/needs.ts'
 import { composed, type DiffUnit, leastPromisingFirst, unitsOf } from '../attribute/units.ts'
@@ -30,7 +31,7 @@ import { measureTest, nameOfLeft } from '../measure/attribution.ts'
 import { confirmAgain, pathOfBest } from '../measure/confirm.ts'
 import { drawNonce } from '../measure/random-choices.ts'
 import { recordedSamples } from '../measure/samples.ts'
-import { nodeFor, sealComposedTree } from '../measure/seal.ts'
+import { sealComposedTree } from '../measure/seal.ts'
 import { interrupted } from '../measure/slot.ts'
 import { baseOf, judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
@@ -38,7 +39,7 @@ import { attributionLock } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { hoursSpent } from '../run/budget.ts'
 import { differencesOf, machineNow, machineOf } from '../run/machine.ts'
-import { liveSpec, type OpenRun } from '../run/open.ts'
+import { liveSpec, nodeFor, type OpenRun } from '../run/open.ts'
 import { claimId } from './create.ts'
 import { submit } from './submit.ts'
 

@@ -5,11 +5,10 @@ import { bestOf } from '../ledger/best.ts'
 import type { Audited, Finding, Status } from '../ledger/events.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
 import { scopeOfRun } from '../measure/scope.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { baseOf, judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 
 export interface AuditAnswer {
   experiment: string

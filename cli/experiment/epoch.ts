@@ -2,10 +2,9 @@
 
 import { BASELINE, isOutdatedBaseline, lastKept, nodeValue } from '../ledger/state.ts'
 import type { RunAnswer } from '../measure/run-answer.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 import { submit } from './submit.ts'
 
 export interface EpochAnswer {

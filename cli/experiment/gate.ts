@@ -5,7 +5,6 @@ import { answered } from '../ledger/ledger.ts'
 import { BASELINE, type Experiment, lastJudged } from '../ledger/state.ts'
 import { bashOnly } from '../measure/bash-only.ts'
 import { gatesOn } from '../measure/gates.ts'
-import { nodeFor } from '../measure/seal.ts'
 import type { GateDone } from '../measure/session.ts'
 import {
   currentCandidate,
@@ -16,7 +15,7 @@ import {
 import { call, next } from '../next.ts'
 import { gateChecksFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 
 export interface GateAnswer {
   experiment: string

@@ -3,10 +3,9 @@
 import type { Audited, FailureClass, Pruned, Restored, Status } from '../ledger/events.ts'
 import { answered, type Recorded } from '../ledger/ledger.ts'
 import { BASELINE, lastJudged, remarksIn } from '../ledger/state.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 
 export interface ManualAnswer {
   experiment: string

@@ -2,19 +2,20 @@
  * `merge`: puts the changes of kept experiments together. Which sets are tried is in `search/merge.ts`; each is an experiment
  * with several parents, whose files git merges, and which gets an ordinary verdict against the best of its parents.
  */
+
 import { counted } from '../evaluate/figure.ts'
 import { type Merged, mergeCommits } from '../git/merge.ts'
 import { lookRef } from '../git/refs.ts'
 import { pinCommit } from '../git/seal.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Experiment, isTried, lastAttempt, lastJudged, mergeOf, type State } from '../ledger/state.ts'
-import { nodeFor, sealComposedTree } from '../measure/seal.ts'
+import { sealComposedTree } from '../measure/seal.ts'
 import { interrupted } from '../measure/slot.ts'
 import { judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { hoursSpent } from '../run/budget.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 import { clashing, nextMerge } from '../search/merge.ts'
 import { mergeable, mergedIn, mergePlan, unmerged, whyNotMerged } from '../search/unmerged.ts'
 import { claimId } from './create.ts'

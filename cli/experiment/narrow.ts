@@ -1,11 +1,11 @@
 /** `init --target EXP:TASK`: one task of a suite, from the texts of an experiment, in a run of its own. */
+
 import { lastJudged } from '../ledger/state.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { isExperimentId } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 import type { Preconditions } from '../run/preconditions.ts'
 import { frozenHash } from '../spec/hash.ts'
 import { noSuite } from './text.ts'

@@ -6,12 +6,11 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Attempt, type Experiment, lastAttempt } from '../ledger/state.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
 import { workerLog } from '../paths.ts'
 import { isAlive, startDetached } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 import { judgedElsewhere, whenLedger } from './wait.ts'
 
 /** How long to wait for the claim. A worker claims before it does anything that takes long, so only a very busy machine needs this time. */

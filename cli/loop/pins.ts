@@ -1,11 +1,11 @@
 /** `pin` and `unpin`: a person says which experiments the next rounds offer as parents, whatever the policy would pick. */
+
 import { mayBeParent } from '../ledger/decide.ts'
 import { answered } from '../ledger/ledger.ts'
 import { type Experiment, isPinned, type State, tainted } from '../ledger/state.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 import { candidatesOf, pinnedOf } from './frontier.ts'
 
 export interface PinAnswer {

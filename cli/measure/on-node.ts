@@ -11,6 +11,7 @@ import { fail, ok, type Problem, type Result } from '../result.ts'
 import { machineNow } from '../run/machine.ts'
 import type { OpenRun, Surroundings } from '../run/open.ts'
 import { listSizes } from './artifacts.ts'
+import { collectEvidence, collectHeldOut } from './attempt.ts'
 import { confirmOnNode } from './confirm.ts'
 import {
   NODE_ARTIFACTS,
@@ -20,7 +21,6 @@ import {
   type NodeAnswer,
   type NodeNote,
 } from './dispatch.ts'
-import { collectEvidence, collectHeldOut } from './judge.ts'
 import { learnBest } from './later-best.ts'
 import { HELD_OUT, holdsParcel, type Parcel, readParcel, unpackParcel } from './parcel.ts'
 import { Recorder, RecordLost } from './steps.ts'

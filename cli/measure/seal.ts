@@ -7,14 +7,14 @@ import { candidateRef } from '../git/refs.ts'
 import { bringBack } from '../git/restore.ts'
 import { holdsTree, pinCommit, sealTree } from '../git/seal.ts'
 import { changesBetween, readBlobs, type TreeChange } from '../git/trees.ts'
-import { refusedBy, unknownExperiment } from '../ledger/decide.ts'
+import { refusedBy } from '../ledger/decide.ts'
 import type { SealedText } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, type Experiment, freeRejections, lastAttempt } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import type { OpenRun, RunRecord } from '../run/open.ts'
+import { nodeFor, type OpenRun, type RunRecord } from '../run/open.ts'
 import { type Listing, listArtifacts } from './artifacts.ts'
 import { mutableFor } from './scope.ts'
 import { baseOf, ensureWorktree, isWorktreeGone, parentCommits, readWorktreeFacts } from './worktree.ts'
@@ -43,11 +43,6 @@ export interface Seal {
 
 /** What the worktree holds now, not yet pinned. */
 export type WorktreeSnapshot = Omit<Seal, 'attempt' | 'commit'>
-
-export function nodeFor(run: RunRecord, experiment: string): Result<Experiment> {
-  const node = run.ledger.state.experiments.get(experiment)
-  return node ? ok(node) : fail({ kind: 'usage', ...unknownExperiment(run.run, experiment) })
-}
 
 /** The files on disk against the parent's tree. HEAD, the index and the commits of the agent do not matter. */
 export async function snapshot(run: OpenRun, node: Experiment): Promise<Result<WorktreeSnapshot>> {

@@ -1,10 +1,11 @@
 /** `assay serve`: a page on the loopback interface, its data, a stream of what is new, and actions that call verbs. */
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { diskSizeOf } from '../measure/disk-space.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { isExperimentId } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
+import { nodeFor } from '../run/open.ts'
 import { nowOf } from '../view/page.ts'
 import { argumentsOf, readAction, shellLineOf } from '../view/page-actions.ts'
 import { pageDiff, pageLog, pageNode, pagePatch } from '../view/page-node.ts'

@@ -4,9 +4,10 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { buildEnvironment, parseEnvironmentFile } from '../evaluate/environment.ts'
 import { fileText } from '../files.ts'
+import { unknownExperiment } from '../ledger/decide.ts'
 import type { RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
-import { currentRound, type State } from '../ledger/state.ts'
+import { currentRound, type Experiment, type State } from '../ledger/state.ts'
 import { placeOfTask } from '../ledger/task-id.ts'
 import { call, next } from '../next.ts'
 import type { Tell } from '../notices.ts'
@@ -220,4 +221,10 @@ function unknownRun(wanted: string, site: Site): Problem {
     hint: runs.length > 0 ? `runs here: ${runs.join(', ')}` : next`start one: ${call('init')}`,
     at: site.root,
   }
+}
+
+/** The experiment of that id; else a problem that names the verb which lists them. */
+export function nodeFor(run: RunRecord, experiment: string): Result<Experiment> {
+  const node = run.ledger.state.experiments.get(experiment)
+  return node ? ok(node) : fail({ kind: 'usage', ...unknownExperiment(run.run, experiment) })
 }

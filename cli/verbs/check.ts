@@ -1,8 +1,10 @@
+/** `check`: what would reject a candidate before it costs anything. */
+
 import { checkSeal } from '../experiment/check.ts'
 import { type Experiment, lastAttempt } from '../ledger/state.ts'
-import { nodeFor, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
+import { type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { idOf, theRun } from './verb.ts'

@@ -1,10 +1,11 @@
+/** `diff`: the candidate of an experiment against its parent, or against another experiment. */
+
 import { changesBetween, patchBetween } from '../git/trees.ts'
 import { type Experiment, lastAttempt } from '../ledger/state.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { baseOf } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { type AttributionView, attributionView, partLines, worthOf } from '../view/attribution.ts'

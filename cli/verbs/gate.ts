@@ -1,9 +1,10 @@
 /** `gate list` and `gate check`. `gate add` and `gate remove` are in `decisions.ts`, with the other verbs that record what a person decides. */
+
 import { checkGates, type GateCheckAnswer } from '../experiment/gate.ts'
 import { gatesWithOrigin } from '../measure/gates.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { ok, type Result } from '../result.ts'
 import { keepingTurn } from '../run/driver.ts'
+import { nodeFor } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { plain } from '../text.ts'

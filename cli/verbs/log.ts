@@ -1,13 +1,13 @@
 /** `assay log`: stored output of setup, build, gates and samples; with --follow also what is printed right now. */
+
 import { readFileSync, statSync } from 'node:fs'
 import { settled, whenLedger } from '../experiment/wait.ts'
 import { lastJudged } from '../ledger/state.ts'
 import { runningOutput } from '../measure/running-output.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { call, next, type Said } from '../next.ts'
 import { redact } from '../redact.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { print } from '../terminal/print.ts'

@@ -1,10 +1,12 @@
+/** `path`: the experiments from the baseline to one experiment, the worktree of that one, and the folder of its artifacts. */
+
 import { shown } from '../evaluate/figure.ts'
 import { type Experiment, pathTo } from '../ledger/state.ts'
 import { artifactPlaces } from '../measure/artifacts.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
 import { worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { nodeFor } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { nodeData, partOf, USUAL_LIMIT } from '../view/node.ts'

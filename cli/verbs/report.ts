@@ -1,13 +1,13 @@
 /** `report`: the chart of a run, its numbers as JSON or CSV, and its page as one file. */
+
 import { statSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { whenLedger } from '../experiment/wait.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { findSite, listRuns } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
 import { livingDriver } from '../run/driver.ts'
-import { noRun, type OpenRun, open } from '../run/open.ts'
+import { nodeFor, noRun, type OpenRun, open } from '../run/open.ts'
 import { painter } from '../terminal/colour.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { logLineOf } from '../terminal/loop-view.ts'

@@ -1,3 +1,5 @@
+/** `round open`, `findings`, `briefs`, `close` and `next`: the steps of one turn of the loop, for a driver that is not the CLI. */
+
 import { counted } from '../evaluate/figure.ts'
 import { FINDING_KINDS } from '../loop/answer-schemas.ts'
 import { takeBriefs, type WrittenBrief } from '../loop/briefs.ts'

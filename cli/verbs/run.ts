@@ -1,3 +1,5 @@
+/** `run`: seals an experiment, has it measured and judged, and says what to do next. With `--check` it measures only, and records nothing. */
+
 import { canaryFact } from '../diagnose/canary.ts'
 import { isSpoilt } from '../evaluate/crowd.ts'
 import { gainText, shown } from '../evaluate/figure.ts'
@@ -8,14 +10,13 @@ import { isolationWarnings, recordIsolation } from '../measure/choose-isolation.
 import { failingOutput } from '../measure/failing-output.ts'
 import type { RunAnswer } from '../measure/run-answer.ts'
 import { runCheck } from '../measure/run-check.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { freeSlots } from '../measure/slot.ts'
 import { call, type Next, next, type Said } from '../next.ts'
 import { worktreePath } from '../paths.ts'
 import { nameOfProcess } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { keepingTurn } from '../run/driver.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { LEAVING } from '../terminal/progress.ts'

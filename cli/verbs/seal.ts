@@ -1,9 +1,10 @@
 /** `seal`: records what the worktree of an experiment holds as its next attempt, without judging it. */
+
 import { counted } from '../evaluate/figure.ts'
 import { attemptOf, type Experiment } from '../ledger/state.ts'
-import { differs, diffStat, nodeFor, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
+import { differs, diffStat, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { idOf, theRun } from './verb.ts'

@@ -1,12 +1,13 @@
+/** `show`: all that is known of one experiment. */
+
 import { counted, duration, gainText, shown } from '../evaluate/figure.ts'
 import { type Experiment, lastJudged } from '../ledger/state.ts'
 import { type Undeclared, undeclaredFiles } from '../measure/artifacts.ts'
 import { recompute } from '../measure/recompute.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import { otherThanBaseline } from '../run/machine.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { type AttributionView, attributionView, partLines } from '../view/attribution.ts'

@@ -1,3 +1,5 @@
+/** `status`: where the run stands: baseline, best, counts and budget. */
+
 import { counted, gainOf, gainText, shown } from '../evaluate/figure.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { approvalLines } from '../loop/parked.ts'

@@ -1,8 +1,10 @@
+/** `traces`: what the benchmark wrote for the tasks of an experiment. */
+
 import { shown } from '../evaluate/figure.ts'
 import { traceOf, traces } from '../experiment/traces.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
 import { ok, type Result } from '../result.ts'
+import { nodeFor } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { plain } from '../text.ts'

@@ -1,14 +1,15 @@
+/** `wait`: answers when an experiment is judged, or when a round or the loop has ended, or when its time is over. */
+
 import { counted, duration } from '../evaluate/figure.ts'
 import { judgedElsewhere, settled, unattended, whenLedger } from '../experiment/wait.ts'
 import { clearing, currentRound, lastAttempt, type State } from '../ledger/state.ts'
 import { runAnswer } from '../measure/run-answer.ts'
 import { type JudgingProgress, progressOf } from '../measure/samples.ts'
-import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
 import { livingDriver, otherSession } from '../run/driver.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { theRun } from './verb.ts'

@@ -129,7 +129,7 @@ export const TAKE_OPEN_RUN: readonly string[] = [
   'measure/dispatch',
   'measure/on-node',
   'measure/run-check',
-  'measure/judge',
+  'measure/attempt',
   'measure/without-attempt',
   'measure/recompute',
   'measure/verdict-event',
