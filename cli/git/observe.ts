@@ -121,21 +121,9 @@ export async function differences(
 }
 
 /**
- * What a worktree has beyond a tree and its ignore rules: files, and folders of only such files as one path that ends
- * with `/`. Recorded after setup in a measurement checkout, it is what `freshenCheckout` keeps.
+ * What a worktree has beyond a tree, also what the ignore rules hide: files, and folders of only such files as one path that
+ * ends with `/`. Recorded after setup in a measurement checkout, it is what `freshenCheckout` keeps.
  */
-export async function untrackedPaths(site: Site, worktree: string, tree: string): Promise<Result<string[]>> {
-  return withPrivateIndex(site, async (index) => {
-    const read = await fillIndex(site, worktree, tree, index)
-    if (!read.ok) return read
-    return gitFields(
-      ['ls-files', '-z', '-o', '--directory', '--no-empty-directory', '--exclude-standard'],
-      judgeWorktreeOptions(site, worktree, index),
-    )
-  })
-}
-
-/** As `untrackedPaths`, with what the ignore rules hide. */
 export function besidePaths(site: Site, worktree: string, tree: string): Promise<Result<string[]>> {
   return withPrivateIndex(site, async (index) => {
     const read = await fillIndex(site, worktree, tree, index)

@@ -37,20 +37,19 @@ export interface Freshening {
   keep?: readonly string[]
   /** The tree of the commit, if the caller knows it: then the next look at the checkout is quicker. */
   tree?: string
-  /** The caller has already removed all that neither `commit` nor `keep` has. */
-  swept?: boolean
 }
 
 /**
- * After it, tracked files are exactly those of `commit`, nothing else is left except `keep` (ignored files go too, since
- * a later candidate would read what an earlier one left in them), and HEAD is detached at `commit`. Makes the checkout if there is none. For one caller at a time (it has the slot).
- * Problem `checkout_not_exact` names the files that would not yield, `objects_damaged` what the store has not whole.
+ * After it, tracked files are exactly those of `commit`, and HEAD is detached at `commit`. Makes the checkout if there is none.
+ * The caller has the slot, and has removed all that neither `commit` nor `keep` has (`keepOnly`), ignored files as well: a later
+ * candidate would read what an earlier one left in them. Problem `checkout_not_exact` names untracked files that are still
+ * there, `objects_damaged` what the store has not whole.
  */
 export async function freshenCheckout(
   site: Site,
   path: string,
   commit: string,
-  { keep = [], tree, swept = false }: Freshening = {},
+  { keep = [], tree }: Freshening = {},
 ): Promise<Result<void>> {
   const added = await addWorktree(site, path, commit)
   if (!added.ok) return added
@@ -69,11 +68,8 @@ export async function freshenCheckout(
     await writeFile(excludes, keep.map((one) => `/${escapeGlob(one)}\n`).join(''))
     const options = judgeWorktreeOptions(site, path, index)
     const kept = ['-c', `core.excludesFile=${excludes}`]
-    const clean = ['clean', '-ffdxq', ...keep.flatMap((one) => ['-e', `/${escapeGlob(one)}`])]
-    for (const args of [['read-tree', '-u', '--reset', commit], ...(swept ? [] : [clean])]) {
-      const done = await git(args, options)
-      if (!done.ok) return done
-    }
+    const done = await git(['read-tree', '-u', '--reset', commit], options)
+    if (!done.ok) return done
     await rm(join(folder, 'index.lock'), { force: true })
     if (!isExact(path, index, keep)) {
       const exact = await verify(path, options, kept)

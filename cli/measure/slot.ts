@@ -213,11 +213,7 @@ async function clear(
   if (!swept.ok) return swept
   if (swept.value === null) {
     const keep = [...stays.roots, ...data]
-    const fresh = await freshenCheckout(site, path, candidate.commit, {
-      keep,
-      tree: candidate.tree,
-      swept: true,
-    })
+    const fresh = await freshenCheckout(site, path, candidate.commit, { keep, tree: candidate.tree })
     if (fresh.ok) return ok('as_wanted')
     if (fresh.problem.code === 'disk_full' || fresh.problem.code === 'objects_damaged') return fresh
   }
@@ -230,7 +226,7 @@ async function clear(
   }
   const removed = await removeSlotOr(site, path)
   if (!removed.ok) return removed
-  const fresh = await freshenCheckout(site, path, candidate.commit, { tree: candidate.tree, swept: true })
+  const fresh = await freshenCheckout(site, path, candidate.commit, { tree: candidate.tree })
   return fresh.ok ? ok('again') : fresh
 }
 

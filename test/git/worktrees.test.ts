@@ -16,9 +16,11 @@ import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { buildSync } from 'esbuild'
 import { expect, test } from 'vitest'
-import { untrackedPaths } from '../../cli/git/observe.ts'
-import { freshenCheckout } from '../../cli/git/restore.ts'
+import { keepOnly } from '../../cli/disk/keep-only.ts'
+import { besidePaths } from '../../cli/git/observe.ts'
+import { type Freshening, freshenCheckout } from '../../cli/git/restore.ts'
 import { addWorktree, emptyTrash, removeWorktree } from '../../cli/git/worktrees.ts'
+import { expectedFiles } from '../../cli/measure/slot.ts'
 import { slotPath, trashFolder, worktreePath } from '../../cli/paths.ts'
 import {
   commitAll,
@@ -149,11 +151,22 @@ test('a removed worktree leaves no registration, and removing it twice is no pro
   must(await addWorktree(opened.site, path, opened.base.commit))
 })
 
+/** As a slot is made ready: what is not of the commit is removed first, except `data`. */
+async function freshen(
+  { site }: Opened,
+  path: string,
+  commit: string,
+  { data = [], ...how }: Freshening & { data?: string[] } = {},
+) {
+  keepOnly(path, must(await expectedFiles(site, commit, { roots: [], files: {}, data })))
+  must(await freshenCheckout(site, path, commit, how))
+}
+
 async function slot(files?: Record<string, string>) {
   const repo = repository(files)
   const opened = await open(repo)
   const path = slotPath(opened.site, 0, 'b')
-  must(await freshenCheckout(opened.site, path, opened.base.commit))
+  await freshen(opened, path, opened.base.commit)
   return { repo, opened, path }
 }
 
@@ -169,7 +182,7 @@ test('after a dirty candidate something of it stays, ignored files too', async (
   symlinkSync('src', join(path, 'bench'))
   run(path, 'update-index', '--assume-unchanged', 'src/a.js')
   run(path, 'checkout', '-q', '-b', 'agent')
-  must(await freshenCheckout(opened.site, path, opened.base.commit))
+  await freshen(opened, path, opened.base.commit)
   expect(run(path, 'status', '--porcelain')).toBe('')
   expect(run(path, 'rev-parse', '--abbrev-ref', 'HEAD')).toBe('HEAD\n')
   expect(readFileSync(join(path, 'src/a.js'), 'utf8')).toBe('let a = 1\n')
@@ -180,10 +193,10 @@ test('an edit of equal size and time does not survive into the next measurement'
   const { opened, path } = await slot()
   const old = new Date(2001, 1, 1)
   utimesSync(join(path, 'src/a.js'), old, old)
-  must(await freshenCheckout(opened.site, path, opened.base.commit))
+  await freshen(opened, path, opened.base.commit)
   writeFileSync(join(path, 'src/a.js'), 'let a = 2\n')
   utimesSync(join(path, 'src/a.js'), old, old)
-  must(await freshenCheckout(opened.site, path, opened.base.commit))
+  await freshen(opened, path, opened.base.commit)
   expect(readFileSync(join(path, 'src/a.js'), 'utf8')).toBe('let a = 1\n')
 })
 
@@ -196,15 +209,15 @@ test('a checkout moves between trees, with what setup made kept', async () => {
   run(repo, 'push', '-q', opened.site.store, 'HEAD:refs/assay/run_0001/exp_0001/1')
   write(path, 'deps/[x]/y.js', 'setup')
   write(path, 'lone ö.txt', 'setup')
-  const keep = must(await untrackedPaths(opened.site, path, opened.base.tree))
+  const keep = must(await besidePaths(opened.site, path, opened.base.tree))
   expect(keep).toEqual(['deps/', 'lone ö.txt'])
   write(path, 'junk.js', 'x')
-  must(await freshenCheckout(opened.site, path, second, { keep }))
+  await freshen(opened, path, second, { keep, data: ['deps/[x]/y.js', 'lone ö.txt'] })
   expect(run(path, 'rev-parse', 'HEAD').trim()).toBe(second)
   expect(readdirSync(join(path, 'src')).sort()).toEqual(['a.js', 'c'])
   expect(existsSync(join(path, 'junk.js'))).toBe(false)
   expect(readFileSync(join(path, 'deps/[x]/y.js'), 'utf8')).toBe('setup')
-  must(await freshenCheckout(opened.site, path, opened.base.commit))
+  await freshen(opened, path, opened.base.commit)
   expect(readdirSync(path).sort()).toEqual(['.git', '.gitignore', 'bench', 'src'])
   expect(readdirSync(join(path, 'src')).sort()).toEqual(['a.js', 'b.js'])
 })
@@ -218,7 +231,7 @@ test('a candidate that breaks the .git file, the index or the modes is cleaned u
   writeFileSync(join(folder, 'HEAD'), 'ref: refs/heads/x\n')
   chmodSync(join(path, 'src/a.js'), 0o755)
   renameSync(join(path, 'src/b.js'), join(path, 'src/c.js'))
-  must(await freshenCheckout(opened.site, path, opened.base.commit))
+  await freshen(opened, path, opened.base.commit)
   expect(run(path, 'status', '--porcelain')).toBe('')
   expect(run(path, 'rev-parse', 'HEAD').trim()).toBe(opened.base.commit)
 })
@@ -231,7 +244,7 @@ test('a hook or filter that an agent configures does not run for the judge', asy
   write(opened.site.state, 'hooks/post-checkout', '#!/bin/sh\ntouch ran\n')
   chmodSync(join(opened.site.state, 'hooks/post-checkout'), 0o755)
   rmSync(join(path, 'src/a.js'))
-  must(await freshenCheckout(opened.site, path, opened.base.commit))
+  await freshen(opened, path, opened.base.commit)
   expect(readFileSync(join(path, 'src/a.js'), 'utf8')).toBe('let a = 1\n')
   const second = await worktree(opened, 'exp_0002')
   expect(readFileSync(join(second, 'src/a.js'), 'utf8')).toBe('let a = 1\n')
@@ -249,7 +262,7 @@ test('files committed with the wrong line endings do not keep a checkout from be
   const opened = await open(repo)
   const path = slotPath(opened.site, 0, 'a')
   for (const _ of [1, 2]) {
-    must(await freshenCheckout(opened.site, path, opened.base.commit))
+    await freshen(opened, path, opened.base.commit)
     expect(readFileSync(join(path, 'odd.txt'), 'utf8')).toBe('a\r\n')
     writeFileSync(join(path, 'odd.txt'), 'b\r\n')
   }
@@ -258,9 +271,9 @@ test('files committed with the wrong line endings do not keep a checkout from be
 test('slots have sides of equal names, and each keeps its own state', async () => {
   const { opened, path } = await slot()
   const other = slotPath(opened.site, 1, 'b')
-  must(await freshenCheckout(opened.site, other, opened.base.commit))
+  await freshen(opened, other, opened.base.commit)
   writeFileSync(join(other, 'src/a.js'), 'let a = 2\n')
-  must(await freshenCheckout(opened.site, path, opened.base.commit))
+  await freshen(opened, path, opened.base.commit)
   expect(readFileSync(join(other, 'src/a.js'), 'utf8')).toBe('let a = 2\n')
   must(await removeWorktree(opened.site, other))
   expect(run(path, 'status', '--porcelain')).toBe('')
