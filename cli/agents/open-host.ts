@@ -4,12 +4,12 @@ import { readBlob } from '../git/trees.ts'
 import { type Host, isInsideAgent } from '../hosts/host.ts'
 import { type Chain, chain, HOSTS, type HostName, isProgramName } from '../hosts/registry.ts'
 import { parseParameters, type TuneParameter, type TuneTrial } from '../hosts/tune.ts'
+import { canonical } from '../json.ts'
 import { type Experiment, lastJudged } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result, unreachable } from '../result.ts'
 import { isUncapped } from '../run/budget.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
-import { canonical } from '../spec/hash.ts'
 import type { AgentConfig } from '../spec/spec.ts'
 
 export interface OpenHost {

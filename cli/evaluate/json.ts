@@ -1,11 +1,11 @@
 /** JSON of a benchmark, read strictly. */
+import { isRecord, type JsonObject } from '../json.ts'
 import { losesDigits, tooManyDigits, underflows } from './number.ts'
 
-export type JsonObject = Record<string, unknown>
 export type ReadJson = { ok: true; object: JsonObject } | { ok: false; reason: string }
 
 export const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NoNumber)
+  isRecord(value) && !(value instanceof NoNumber)
 
 /** Some editors and shells put a byte order mark in front of a file; it says nothing. */
 export const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text)

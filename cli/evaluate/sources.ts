@@ -1,8 +1,10 @@
 /** The places in which a benchmark may say its metrics, each read whole or refused. Pure. */
+
+import type { JsonObject } from '../json.ts'
 import type { SampleFault, TaskScore } from '../ledger/events.ts'
 import type { Printed, SourceAnswer } from './benchmark-answer.ts'
 import { groupsByComma, spelledBy } from './beside.ts'
-import { isJsonObject, type JsonObject, NoNumber, onOneLine, readJsonObject, unitNamed } from './json.ts'
+import { isJsonObject, NoNumber, onOneLine, readJsonObject, unitNamed } from './json.ts'
 import { MOST_JSON } from './lines.ts'
 import { adviceOn, notationOf, positiveZero, readValue } from './number.ts'
 import { areKin, isUnit } from './units.ts'

@@ -1,15 +1,15 @@
 /** Claude Code, headless: `claude -p`. */
-import { isRecord } from '../json.ts'
+
+import { isRecord, type JsonObject } from '../json.ts'
 import type { Usage } from '../ledger/events.ts'
 import { UNKNOWN_USAGE } from './host.ts'
-import { at, type Json, numberAt, sumOf, textAt } from './json.ts'
+import { at, numberAt, sumOf, textAt } from './json.ts'
 import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 import { READING_VERBS } from './rights.ts'
 
 const vendor: Vendor = {
   name: 'claude-code',
   program: 'claude',
-  usage: 'reported',
   takes: () => true,
   invoke: (order) => ({
     args: [
@@ -59,7 +59,7 @@ function environment(env: Record<string, string>): Record<string, string> {
 }
 
 /** With background work there are several results; the last one has the sums. */
-function read(events: Json[]): ProgramAnswer {
+function read(events: JsonObject[]): ProgramAnswer {
   const result = events.findLast((event) => event.type === 'result')
   if (result === undefined) return { text: null, trouble: null, usage: UNKNOWN_USAGE }
   const usage = usageOf(result)
@@ -72,10 +72,11 @@ function read(events: Json[]): ProgramAnswer {
   return { text, trouble: null, usage, ...(isRecord(object) ? { object } : {}) }
 }
 
-const errorsOf = ({ errors }: Json): string => (Array.isArray(errors) ? errors.map(String).join('; ') : '')
+const errorsOf = ({ errors }: JsonObject): string =>
+  Array.isArray(errors) ? errors.map(String).join('; ') : ''
 
 /** `usage` is the main loop's alone; `modelUsage` has the subagents, too. What was read from a cache counts as read. */
-function usageOf(result: Json): Usage {
+function usageOf(result: JsonObject): Usage {
   const models = Object.values(isRecord(result.modelUsage) ? result.modelUsage : {})
   const own = at(result, 'usage')
   return {

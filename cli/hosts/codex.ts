@@ -1,6 +1,7 @@
 /** Codex, headless: `codex exec`. */
-import { isRecord, parseJson } from '../json.ts'
-import { type Json, numberAt, sumOf, textAt } from './json.ts'
+
+import { isRecord, type JsonObject, parseJson } from '../json.ts'
+import { numberAt, sumOf, textAt } from './json.ts'
 import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 
 const SCHEMA = 'schema.json'
@@ -8,7 +9,6 @@ const SCHEMA = 'schema.json'
 const vendor: Vendor = {
   name: 'codex',
   program: 'codex',
-  usage: 'reported',
   takes: (schema) => strictSchema(schema) !== null,
   invoke: (order) => ({
     args: [
@@ -50,7 +50,7 @@ function permissions({ rights, web, folders }: ProgramCall): string[] {
 }
 
 /** An item of type `error` may be a mere remark: only a failed turn is a failure. */
-function read(events: Json[], { schema }: { schema: object | null }): ProgramAnswer {
+function read(events: JsonObject[], { schema }: { schema: object | null }): ProgramAnswer {
   const turns = events.filter((event) => event.type === 'turn.completed').map((event) => event.usage)
   const usage = {
     tokens_in: sumOf(...turns.map((turn) => numberAt(turn, 'input_tokens'))),

@@ -1,6 +1,7 @@
 /** GitHub Copilot CLI, headless. */
-import { isRecord, parseJson } from '../json.ts'
-import { type Json, numberAt, sumOf, textAt } from './json.ts'
+
+import { isRecord, type JsonObject, parseJson } from '../json.ts'
+import { numberAt, sumOf, textAt } from './json.ts'
 import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 
 const USAGE = 'usage.json'
@@ -8,7 +9,6 @@ const USAGE = 'usage.json'
 const vendor: Vendor = {
   name: 'copilot',
   program: 'copilot',
-  usage: 'reported',
   takes: () => false,
   invoke: (order) => ({
     args: [
@@ -43,7 +43,7 @@ function permissions({ rights, web }: ProgramCall): string[] {
 }
 
 /** Its events have no tokens; a file of its own has. */
-function read(events: Json[], _order: unknown, file: (name: string) => string | null): ProgramAnswer {
+function read(events: JsonObject[], _order: unknown, file: (name: string) => string | null): ProgramAnswer {
   const report = parseJson(file(USAGE) ?? '')
   const models = Object.values(isRecord(report) && isRecord(report.modelMetrics) ? report.modelMetrics : {})
   const tokens = (...keys: string[]) =>

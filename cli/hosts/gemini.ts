@@ -1,5 +1,6 @@
 /** Gemini CLI, headless. */
-import { type Json, numberAt, textAt } from './json.ts'
+import type { JsonObject } from '../json.ts'
+import { numberAt, textAt } from './json.ts'
 import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 import { READING_VERBS } from './rights.ts'
 
@@ -8,7 +9,6 @@ const POLICY = 'policy.toml'
 const vendor: Vendor = {
   name: 'gemini',
   program: 'gemini',
-  usage: 'reported',
   takes: () => false,
   invoke: (order) => ({
     args: [
@@ -51,7 +51,7 @@ priority = 900
 }
 
 /** Its exit code is the provider's status modulo 256, so 512 would pass for success: the result tells. */
-function read(events: Json[]): ProgramAnswer {
+function read(events: JsonObject[]): ProgramAnswer {
   const result = events.findLast((event) => event.type === 'result')
   const usage = {
     tokens_in: numberAt(result, 'stats', 'input_tokens'),

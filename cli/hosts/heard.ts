@@ -1,6 +1,7 @@
 /** What an agent said last and which tool it used last, from the end of what its program printed. */
-import { isRecord, parseJson } from '../json.ts'
-import { at, type Json, textAt } from './json.ts'
+
+import { isRecord, type JsonObject, parseJson } from '../json.ts'
+import { at, textAt } from './json.ts'
 
 export interface Heard {
   words: string | null
@@ -39,12 +40,12 @@ export function heardIn(text: string): Heard {
 }
 
 /** An event says something itself, or in one of these places. */
-function partsOf(event: Json): Json[] {
+function partsOf(event: JsonObject): JsonObject[] {
   const lists = [at(event, 'message', 'content'), at(event, 'data', 'toolRequests')]
   return [event, event.item, event.part, event.data, ...lists.flatMap((list) => list ?? [])].filter(isRecord)
 }
 
-function toolOf(part: Json): string {
+function toolOf(part: JsonObject): string {
   const first = (from: unknown, keys: readonly string[]) =>
     keys.map((key) => textAt(from, key)).find((text) => text !== null)
   const name = first(part, NAMES) ?? 'a tool'

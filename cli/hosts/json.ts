@@ -1,8 +1,6 @@
 /** Reading what a vendor printed: nothing about its shape is taken for granted. */
 import { isRecord } from '../json.ts'
 
-export type Json = Record<string, unknown>
-
 /** The value at a path of keys; undefined when any of them is missing. */
 export function at(value: unknown, ...path: string[]): unknown {
   let here = value

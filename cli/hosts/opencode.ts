@@ -1,12 +1,12 @@
 /** opencode, headless: `opencode run`. */
-import { type Json, numberAt, sumOf, textAt } from './json.ts'
+import type { JsonObject } from '../json.ts'
+import { numberAt, sumOf, textAt } from './json.ts'
 import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 import { READING_VERBS } from './rights.ts'
 
 const vendor: Vendor = {
   name: 'opencode',
   program: 'opencode',
-  usage: 'reported',
   takes: () => false,
   invoke: (order) => ({
     args: [
@@ -52,7 +52,7 @@ function permissions({ rights, web, folders }: ProgramCall): object {
 }
 
 /** Tokens of the title that it makes of the prompt are not in its events. */
-function read(events: Json[]): ProgramAnswer {
+function read(events: JsonObject[]): ProgramAnswer {
   const steps = events.filter((event) => event.type === 'step_finish').map((event) => event.part)
   const tokens = (...keys: string[][]) =>
     sumOf(...steps.flatMap((step) => keys.map((key) => numberAt(step, 'tokens', ...key))))

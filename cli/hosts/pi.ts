@@ -1,11 +1,11 @@
 /** pi, headless: `pi -p`. */
-import { at, type Json, numberAt, sumOf, textAt } from './json.ts'
+import type { JsonObject } from '../json.ts'
+import { at, numberAt, sumOf, textAt } from './json.ts'
 import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 
 const vendor: Vendor = {
   name: 'pi',
   program: 'pi',
-  usage: 'reported',
   takes: () => false,
   invoke: (order) => ({
     args: [
@@ -33,7 +33,7 @@ function tools({ rights }: ProgramCall): string[] {
 }
 
 /** In this mode it exits with 0 whatever happened; the last message tells. */
-function read(events: Json[]): ProgramAnswer {
+function read(events: JsonObject[]): ProgramAnswer {
   const messages = events
     .filter((event) => event.type === 'message_end' && textAt(event, 'message', 'role') === 'assistant')
     .map((event) => event.message)

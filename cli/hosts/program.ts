@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileText } from '../files.ts'
-import { isRecord, parseJson } from '../json.ts'
+import { isRecord, type JsonObject, parseJson } from '../json.ts'
 import type { Usage } from '../ledger/events.ts'
 import { type Supervised, supervise } from '../process.ts'
 import {
@@ -16,7 +16,6 @@ import {
   type HostEntry,
   UNKNOWN_USAGE,
 } from './host.ts'
-import type { Json } from './json.ts'
 import { askForAnswer, errorLineOf, outcomeOfError, timedOut } from './retry.ts'
 import { mayUseWeb, type Rights, rightsOf } from './rights.ts'
 import { thisMoment } from './waiting.ts'
@@ -66,14 +65,17 @@ export interface Vendor {
   name: string
   /** Looked for on PATH. */
   program: string
-  usage: 'reported' | 'unknown'
   /** Whether the program itself enforces this schema; else the prompt asks for it in words. */
   takes(schema: object): boolean
   invoke(order: ProgramCall): Invocation
   /** Beginnings of frequent output lines that are not needed. */
   noise?: string[]
   /** `read` gives the text of a file of the call, null when there is none. */
-  read(events: Json[], order: { schema: object | null }, read: (name: string) => string | null): ProgramAnswer
+  read(
+    events: JsonObject[],
+    order: { schema: object | null },
+    read: (name: string) => string | null,
+  ): ProgramAnswer
   /** Why the program cannot work in this place, and what to do; null when it can. */
   obstacle?(env: NodeJS.ProcessEnv): string | null
 }
@@ -91,7 +93,7 @@ export interface ProgramEntry extends HostEntry<ProgramSetup> {
  */
 export const programHost = (vendor: Vendor): ProgramEntry => ({
   name: vendor.name,
-  usage: vendor.usage,
+  usage: 'reported',
   vendor,
   open: (setup): Host => ({
     name: vendor.name,
@@ -199,8 +201,8 @@ function answerOf(reading: ProgramAnswer, ended: Supervised, stderr: string): Ho
 }
 
 /** The JSON objects among the lines of a file, one at a time: the file may be larger than what fits in memory. */
-async function eventsIn(file: string, noise: string[]): Promise<Json[]> {
-  const events: Json[] = []
+async function eventsIn(file: string, noise: string[]): Promise<JsonObject[]> {
+  const events: JsonObject[] = []
   for await (const line of createInterface({ input: createReadStream(file, 'utf8') })) {
     if (noise.some((start) => line.startsWith(start))) continue
     const event = parseJson(line)

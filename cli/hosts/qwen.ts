@@ -1,6 +1,7 @@
 /** Qwen Code, headless. */
-import { isRecord } from '../json.ts'
-import { at, type Json, numberAt, textAt } from './json.ts'
+
+import { isRecord, type JsonObject } from '../json.ts'
+import { at, numberAt, textAt } from './json.ts'
 import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 import { READING_VERBS } from './rights.ts'
 
@@ -9,7 +10,6 @@ const SCHEMA = 'schema.json'
 const vendor: Vendor = {
   name: 'qwen',
   program: 'qwen',
-  usage: 'reported',
   takes: () => true,
   invoke: (order) => ({
     args: [
@@ -40,7 +40,7 @@ function permissions({ rights, web }: ProgramCall): string[] {
  * An error of the provider is a successful result with exit 0, and its text says so; with a schema the result complains of
  * a missing call instead, and only the last message says it.
  */
-function read(events: Json[]): ProgramAnswer {
+function read(events: JsonObject[]): ProgramAnswer {
   const result = events.findLast((event) => event.type === 'result')
   const usage = {
     tokens_in: numberAt(result, 'usage', 'input_tokens'),
@@ -59,7 +59,7 @@ function read(events: Json[]): ProgramAnswer {
   return { text: null, trouble: textAt(result, 'error', 'message') ?? String(result.subtype), usage }
 }
 
-function lastText(events: Json[]): string | null {
+function lastText(events: JsonObject[]): string | null {
   const content = at(
     events.findLast((event) => event.type === 'assistant'),
     'message',

@@ -1,6 +1,8 @@
 /** Cargo.toml and Cargo.lock. */
+
 import { parse } from 'smol-toml'
-import { itemsOf, type Members, membersOf, type NamedPackage, type ReadPackages, textOf } from './file.ts'
+import { type JsonObject, recordOf } from '../json.ts'
+import { itemsOf, type NamedPackage, type ReadPackages, textOf } from './file.ts'
 
 /** Cargo takes both for the same crate. */
 const nameOf = (name: string): string => name.toLowerCase().replaceAll('_', '-')
@@ -15,23 +17,23 @@ const SECTIONS = [
 ]
 
 export const readCargoToml: ReadPackages = (text) => {
-  const toml = membersOf(parse(text))
-  const tables = [toml, membersOf(toml.workspace), ...Object.values(membersOf(toml.target)).map(membersOf)]
+  const toml = recordOf(parse(text))
+  const tables = [toml, recordOf(toml.workspace), ...Object.values(recordOf(toml.target)).map(recordOf)]
   const sections = [
-    ...tables.flatMap((table) => SECTIONS.map((section) => membersOf(table[section]))),
-    ...Object.values(membersOf(toml.patch)).map(membersOf),
-    membersOf(toml.replace),
+    ...tables.flatMap((table) => SECTIONS.map((section) => recordOf(table[section]))),
+    ...Object.values(recordOf(toml.patch)).map(recordOf),
+    recordOf(toml.replace),
   ]
   return {
     named: sections.flatMap((section) =>
-      Object.entries(section).flatMap(([name, one]) => crate(name, membersOf(one))),
+      Object.entries(section).flatMap(([name, one]) => crate(name, recordOf(one))),
     ),
   }
 }
 
 /** `.cargo/config.toml`: it may patch crates, and say from where all of them come. */
 export const readCargoConfig: ReadPackages = (text) => {
-  const sources = Object.values(membersOf(membersOf(parse(text)).source)).map(membersOf)
+  const sources = Object.values(recordOf(recordOf(parse(text)).source)).map(recordOf)
   const addresses = sources.flatMap((one) => textOf(one.registry) ?? textOf(one.git) ?? [])
   return {
     named: [...readCargoToml(text).named, ...addresses.map((one) => ({ name: `source ${one}`, from: null }))],
@@ -39,7 +41,7 @@ export const readCargoConfig: ReadPackages = (text) => {
 }
 
 /** `workspace = true` stands for what the workspace names. */
-function crate(name: string, wanted: Members): NamedPackage[] {
+function crate(name: string, wanted: JsonObject): NamedPackage[] {
   if (textOf(wanted.path) !== null || wanted.workspace === true) return []
   const from = textOf(wanted.git) ?? textOf(wanted.registry) ?? textOf(wanted['registry-index'])
   return [{ name: nameOf(textOf(wanted.package) ?? name.replace(/:.*$/, '')), from }]
@@ -51,7 +53,7 @@ const CRATES_IO =
 export const readCargoLock: ReadPackages = (text) => {
   const named: NamedPackage[] = []
   const needs = new Map<string, string[]>()
-  for (const one of itemsOf(membersOf(parse(text)).package).map(membersOf)) {
+  for (const one of itemsOf(recordOf(parse(text)).package).map(recordOf)) {
     const source = textOf(one.source)
     // A crate of the workspace itself.
     if (source === null) continue

@@ -1,5 +1,4 @@
 /** What a file that names packages says. */
-import { recordOf } from '../json.ts'
 
 export interface NamedPackage {
   /** As the tools of its language compare names. */
@@ -19,9 +18,5 @@ export interface PackageFile {
 /** Throws when the text cannot be read. */
 export type ReadPackages = (text: string) => PackageFile
 
-export type Members = Record<string, unknown>
-
-/** A mapping; anything else is an empty one. */
-export const membersOf = (value: unknown): Members => recordOf(value)
 export const itemsOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)

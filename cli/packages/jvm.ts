@@ -1,6 +1,8 @@
 /** pom.xml of Maven; build files, version catalogues and lock files of Gradle. */
+
 import { parse } from 'smol-toml'
-import { membersOf, type NamedPackage, type ReadPackages, textOf } from './file.ts'
+import { recordOf } from '../json.ts'
+import { type NamedPackage, type ReadPackages, textOf } from './file.ts'
 
 const artifact = (group: string, name: string): NamedPackage => ({
   name: `${group}:${name}`.toLowerCase(),
@@ -99,15 +101,15 @@ function coordinate(said: string): NamedPackage[] {
 
 /** gradle/libs.versions.toml */
 export const readGradleCatalogue: ReadPackages = (text) => {
-  const toml = membersOf(parse(text))
-  const libraries = Object.values(membersOf(toml.libraries)).flatMap((one) => {
-    const table = membersOf(one)
+  const toml = recordOf(parse(text))
+  const libraries = Object.values(recordOf(toml.libraries)).flatMap((one) => {
+    const table = recordOf(one)
     const whole = textOf(one) ?? textOf(table.module)
     if (whole !== null) return coordinate(whole)
     return [artifact(textOf(table.group) ?? '', textOf(table.name) ?? '')]
   })
-  const plugins = Object.values(membersOf(toml.plugins)).map((one) => ({
-    name: (textOf(membersOf(one).id) ?? (textOf(one) ?? '').replace(/:.*$/, '')).toLowerCase(),
+  const plugins = Object.values(recordOf(toml.plugins)).map((one) => ({
+    name: (textOf(recordOf(one).id) ?? (textOf(one) ?? '').replace(/:.*$/, '')).toLowerCase(),
     from: null,
   }))
   return { named: [...libraries, ...plugins] }

@@ -1,39 +1,31 @@
 /** package.json, and the lock files of npm. */
-import {
-  type Members,
-  membersOf,
-  type NamedPackage,
-  type PackageFile,
-  type ReadPackages,
-  textOf,
-} from './file.ts'
+import { type JsonObject, recordOf } from '../json.ts'
+import { type NamedPackage, type PackageFile, type ReadPackages, textOf } from './file.ts'
 
 const SECTIONS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies']
 /** In these, a package is only replaced by one that is named here. */
 const OVERRIDES = ['overrides', 'resolutions']
 
 export const readPackageJson: ReadPackages = (text) => {
-  const json = membersOf(JSON.parse(text))
-  const pnpm = membersOf(json.pnpm)
+  const json = recordOf(JSON.parse(text))
+  const pnpm = recordOf(json.pnpm)
   const replaced = [...OVERRIDES.map((section) => json[section]), pnpm.overrides].flatMap((section) =>
-    overrides(membersOf(section)),
+    overrides(recordOf(section)),
   )
   // What a package needs in the eyes of pnpm, whatever its own manifest says.
-  const extended = Object.values(membersOf(pnpm.packageExtensions)).flatMap((one) =>
-    inSections(membersOf(one)),
-  )
+  const extended = Object.values(recordOf(pnpm.packageExtensions)).flatMap((one) => inSections(recordOf(one)))
   return { named: [...inSections(json), ...replaced, ...extended] }
 }
 
-export const inSections = (manifest: Members): NamedPackage[] =>
-  SECTIONS.flatMap((section) => packagesWantedIn(membersOf(manifest[section])))
+export const inSections = (manifest: JsonObject): NamedPackage[] =>
+  SECTIONS.flatMap((section) => packagesWantedIn(recordOf(manifest[section])))
 
-export const packagesWantedIn = (section: Members): NamedPackage[] =>
+export const packagesWantedIn = (section: JsonObject): NamedPackage[] =>
   Object.entries(section).flatMap(([name, wanted]) => wantedPackage(name, textOf(wanted) ?? ''))
 
-export function overrides(section: Members): NamedPackage[] {
+export function overrides(section: JsonObject): NamedPackage[] {
   return Object.entries(section).flatMap(([name, wanted]) => {
-    if (typeof wanted !== 'string') return overrides(membersOf(wanted))
+    if (typeof wanted !== 'string') return overrides(recordOf(wanted))
     // A version alone adds nothing.
     return wantedPackage(name, wanted).filter((one) => one.from !== null || wanted.startsWith('npm:'))
   })
@@ -55,29 +47,29 @@ function wantedPackage(name: string, wanted: string): NamedPackage[] {
 
 /** package-lock.json and npm-shrinkwrap.json, of every version of the format. */
 export const readPackageLock: ReadPackages = (text) => {
-  const json = membersOf(JSON.parse(text))
+  const json = recordOf(JSON.parse(text))
   const found: Required<PackageFile> = { named: [], needs: new Map() }
-  for (const [path, entry] of Object.entries(membersOf(json.packages))) {
+  for (const [path, entry] of Object.entries(recordOf(json.packages))) {
     const at = path.lastIndexOf('node_modules/')
-    if (at >= 0) lockedPackage(path.slice(at + 'node_modules/'.length), membersOf(entry), found)
+    if (at >= 0) lockedPackage(path.slice(at + 'node_modules/'.length), recordOf(entry), found)
   }
-  if (json.packages === undefined) olderLock(membersOf(json.dependencies), found)
+  if (json.packages === undefined) olderLock(recordOf(json.dependencies), found)
   return found
 }
 
-function olderLock(dependencies: Members, found: Required<PackageFile>): void {
+function olderLock(dependencies: JsonObject, found: Required<PackageFile>): void {
   for (const [name, one] of Object.entries(dependencies)) {
-    const entry = membersOf(one)
+    const entry = recordOf(one)
     lockedPackage(name, { ...entry, dependencies: entry.requires }, found)
-    olderLock(membersOf(entry.dependencies), found)
+    olderLock(recordOf(entry.dependencies), found)
   }
 }
 
-function lockedPackage(path: string, entry: Members, found: Required<PackageFile>): void {
+function lockedPackage(path: string, entry: JsonObject, found: Required<PackageFile>): void {
   if (entry.link === true) return
   const name = (textOf(entry.name) ?? path).toLowerCase()
   found.named.push({ name, from: sourceOf(textOf(entry.resolved)), locked: true })
-  const needed = SECTIONS.flatMap((section) => Object.keys(membersOf(entry[section])))
+  const needed = SECTIONS.flatMap((section) => Object.keys(recordOf(entry[section])))
   found.needs.set(name, [...(found.needs.get(name) ?? []), ...needed.map((one) => one.toLowerCase())])
 }
 

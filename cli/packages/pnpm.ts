@@ -1,30 +1,32 @@
 /** The lock file and the workspace file of pnpm. */
+
 import { parse } from 'yaml'
-import { type Members, membersOf, type PackageFile, type ReadPackages, textOf } from './file.ts'
+import { type JsonObject, recordOf } from '../json.ts'
+import { type PackageFile, type ReadPackages, textOf } from './file.ts'
 import { inSections, overrides, packagesWantedIn, sourceOf } from './npm.ts'
 
 /** Keys are `a@1.0.0` and `@scope/a@1.0.0(peer@2)`, in older versions `/a@1.0.0` or `/a/1.0.0`. */
 const KEY = /^\/?((?:@[^/@]+\/)?[^/@]+)[@/]/
 
 export const readPnpmLock: ReadPackages = (text) => {
-  const lock = membersOf(parse(text))
+  const lock = recordOf(parse(text))
   const found: Required<PackageFile> = { named: [], needs: new Map() }
-  for (const [key, one] of Object.entries(membersOf(lock.packages))) {
-    const entry = membersOf(one)
+  for (const [key, one] of Object.entries(recordOf(lock.packages))) {
+    const entry = recordOf(one)
     const name = (textOf(entry.name) ?? KEY.exec(key)?.[1] ?? key).toLowerCase()
-    const { tarball, repo, directory } = membersOf(entry.resolution)
+    const { tarball, repo, directory } = recordOf(entry.resolution)
     if (directory !== undefined) continue
     found.named.push({ name, from: textOf(repo) ?? sourceOf(textOf(tarball)), locked: true })
     note(found.needs, name, entry)
   }
-  for (const [key, one] of Object.entries(membersOf(lock.snapshots)))
-    note(found.needs, (KEY.exec(key)?.[1] ?? key).toLowerCase(), membersOf(one))
+  for (const [key, one] of Object.entries(recordOf(lock.snapshots)))
+    note(found.needs, (KEY.exec(key)?.[1] ?? key).toLowerCase(), recordOf(one))
   return found
 }
 
-function note(needs: Map<string, string[]>, name: string, entry: Members): void {
+function note(needs: Map<string, string[]>, name: string, entry: JsonObject): void {
   const needed = [entry.dependencies, entry.optionalDependencies].flatMap((section) =>
-    Object.entries(membersOf(section)).map(
+    Object.entries(recordOf(section)).map(
       // Under another name.
       ([as, version]) => /^\/?((?:@[^/@]+\/)?[^/@\d][^/@]*)[@/]/.exec(textOf(version) ?? '')?.[1] ?? as,
     ),
@@ -34,14 +36,14 @@ function note(needs: Map<string, string[]>, name: string, entry: Members): void 
 
 /** pnpm-workspace.yaml: catalogues, and what may stand in `pnpm` of package.json as well. */
 export const readPnpmWorkspace: ReadPackages = (text) => {
-  const file = membersOf(parse(text))
-  const catalogues = [file.catalog, ...Object.values(membersOf(file.catalogs)), file.configDependencies]
+  const file = recordOf(parse(text))
+  const catalogues = [file.catalog, ...Object.values(recordOf(file.catalogs)), file.configDependencies]
   return {
     named: [
-      ...catalogues.flatMap((section) => packagesWantedIn(membersOf(section))),
-      ...overrides(membersOf(file.overrides)),
-      ...Object.values(membersOf(file.packageExtensions)).flatMap((one) => inSections(membersOf(one))),
-      ...Object.values(membersOf(file.registries)).flatMap((one) => ({
+      ...catalogues.flatMap((section) => packagesWantedIn(recordOf(section))),
+      ...overrides(recordOf(file.overrides)),
+      ...Object.values(recordOf(file.packageExtensions)).flatMap((one) => inSections(recordOf(one))),
+      ...Object.values(recordOf(file.registries)).flatMap((one) => ({
         name: `registry ${textOf(one)}`,
         from: null,
       })),

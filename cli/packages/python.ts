@@ -1,6 +1,8 @@
 /** requirements.txt, pyproject.toml, uv.lock and poetry.lock. */
+
 import { parse } from 'smol-toml'
-import { itemsOf, type Members, membersOf, type NamedPackage, type ReadPackages, textOf } from './file.ts'
+import { type JsonObject, recordOf } from '../json.ts'
+import { itemsOf, type NamedPackage, type ReadPackages, textOf } from './file.ts'
 
 /** As PEP 503 compares names. */
 export const nameOf = (name: string): string => name.toLowerCase().replace(/[-_.]+/g, '-')
@@ -60,41 +62,41 @@ export const readConstraints: ReadPackages = (text) => ({
 })
 
 export const readPyproject: ReadPackages = (text) => {
-  const toml = membersOf(parse(text))
-  const project = membersOf(toml.project)
-  const tool = membersOf(toml.tool)
-  const poetry = membersOf(tool.poetry)
+  const toml = recordOf(parse(text))
+  const project = recordOf(toml.project)
+  const tool = recordOf(toml.tool)
+  const poetry = recordOf(tool.poetry)
   const lists = [
     project.dependencies,
-    ...Object.values(membersOf(project['optional-dependencies'])),
-    ...Object.values(membersOf(toml['dependency-groups'])),
-    membersOf(toml['build-system']).requires,
-    ...Object.values(membersOf(membersOf(tool.pdm)['dev-dependencies'])),
-    ...Object.values(membersOf(membersOf(tool.hatch).envs)).flatMap((one) => [
-      membersOf(one).dependencies,
-      membersOf(one)['extra-dependencies'],
+    ...Object.values(recordOf(project['optional-dependencies'])),
+    ...Object.values(recordOf(toml['dependency-groups'])),
+    recordOf(toml['build-system']).requires,
+    ...Object.values(recordOf(recordOf(tool.pdm)['dev-dependencies'])),
+    ...Object.values(recordOf(recordOf(tool.hatch).envs)).flatMap((one) => [
+      recordOf(one).dependencies,
+      recordOf(one)['extra-dependencies'],
     ]),
   ]
   const tables = [
     poetry.dependencies,
     poetry['dev-dependencies'],
     poetry['requires-plugins'],
-    ...Object.values(membersOf(poetry.group)).map((group) => membersOf(group).dependencies),
+    ...Object.values(recordOf(poetry.group)).map((group) => recordOf(group).dependencies),
   ]
   return {
     named: [
       ...lists.flatMap((list) => itemsOf(list).flatMap((one) => requirement(textOf(one) ?? ''))),
       ...tables.flatMap((table) =>
-        Object.entries(membersOf(table)).flatMap(([name, one]) => ofPoetry(name, one)),
+        Object.entries(recordOf(table)).flatMap(([name, one]) => ofPoetry(name, one)),
       ),
-      ...inUv(membersOf(tool.uv)),
+      ...inUv(recordOf(tool.uv)),
       ...indexes(tablesIn(poetry.source).map(({ url }) => url)),
     ],
   }
 }
 
 /** What `[tool.uv]` says, and uv.toml. */
-function inUv(uv: Members): NamedPackage[] {
+function inUv(uv: JsonObject): NamedPackage[] {
   // In these, a package is only replaced by one from another address.
   const replaced = [uv['override-dependencies'], uv['constraint-dependencies']].flatMap((list) =>
     itemsOf(list).flatMap((one) => requirement(textOf(one) ?? '').filter(({ from }) => from !== null)),
@@ -102,7 +104,7 @@ function inUv(uv: Members): NamedPackage[] {
   return [
     ...itemsOf(uv['dev-dependencies']).flatMap((one) => requirement(textOf(one) ?? '')),
     ...replaced,
-    ...Object.entries(membersOf(uv.sources)).flatMap(([name, wanted]) =>
+    ...Object.entries(recordOf(uv.sources)).flatMap(([name, wanted]) =>
       tablesIn(wanted).flatMap((one) => {
         const from = addressIn(one)
         return from === null ? [] : [{ name: nameOf(name), from }]
@@ -118,8 +120,8 @@ function inUv(uv: Members): NamedPackage[] {
 }
 
 export const readUvToml: ReadPackages = (text) => {
-  const uv = membersOf(parse(text))
-  return { named: [...inUv(uv), ...inUv(membersOf(uv.pip))] }
+  const uv = recordOf(parse(text))
+  return { named: [...inUv(uv), ...inUv(recordOf(uv.pip))] }
 }
 
 const PYPI = /^https:\/\/pypi\.org\/simple\/?$/
@@ -132,8 +134,8 @@ export const indexes = (addresses: readonly unknown[]): NamedPackage[] =>
   })
 
 /** One, or a list of which each holds on other platforms. */
-export const tablesIn = (wanted: unknown): Members[] =>
-  Array.isArray(wanted) ? wanted.map(membersOf) : [membersOf(wanted)]
+export const tablesIn = (wanted: unknown): JsonObject[] =>
+  Array.isArray(wanted) ? wanted.map(recordOf) : [recordOf(wanted)]
 
 function ofPoetry(name: string, wanted: unknown): NamedPackage[] {
   if (name === 'python') return []
@@ -142,17 +144,17 @@ function ofPoetry(name: string, wanted: unknown): NamedPackage[] {
     .map((table) => ({ name: nameOf(name), from: addressIn(table) }))
 }
 
-export const addressIn = (source: Members): string | null =>
+export const addressIn = (source: JsonObject): string | null =>
   textOf(source.git) ?? textOf(source.url) ?? textOf(source.index) ?? textOf(source.source)
 
 /** uv.lock, poetry.lock, pdm.lock and pylock.toml. */
 export const readPythonLock: ReadPackages = (text) => {
   const named: NamedPackage[] = []
   const needs = new Map<string, string[]>()
-  const file = membersOf(parse(text))
-  for (const one of [...itemsOf(file.package), ...itemsOf(file.packages)].map(membersOf)) {
+  const file = recordOf(parse(text))
+  for (const one of [...itemsOf(file.package), ...itemsOf(file.packages)].map(recordOf)) {
     const name = nameOf(textOf(one.name) ?? '')
-    const source = membersOf(one.source)
+    const source = recordOf(one.source)
     if (LOCAL.some((key) => Object.hasOwn(source, key)) || source.type === 'directory') continue
     const registry = textOf(source.registry)
     const from = registry === 'https://pypi.org/simple' ? null : (registry ?? addressIn(source))
@@ -165,17 +167,17 @@ export const readPythonLock: ReadPackages = (text) => {
 const LOCAL = ['virtual', 'editable', 'directory', 'path']
 
 /** uv lists tables with a name, poetry has a table by name. */
-function neededBy(one: Members): string[] {
+function neededBy(one: JsonObject): string[] {
   const lists = [
     one.dependencies,
-    ...Object.values(membersOf(one['optional-dependencies'])),
-    ...Object.values(membersOf(one['dev-dependencies'])),
+    ...Object.values(recordOf(one['optional-dependencies'])),
+    ...Object.values(recordOf(one['dev-dependencies'])),
   ]
   return lists
     .flatMap((list) =>
       Array.isArray(list)
-        ? list.map((each) => textOf(membersOf(each).name) ?? NAME.exec(textOf(each) ?? '')?.[1] ?? '')
-        : Object.keys(membersOf(list)),
+        ? list.map((each) => textOf(recordOf(each).name) ?? NAME.exec(textOf(each) ?? '')?.[1] ?? '')
+        : Object.keys(recordOf(list)),
     )
     .map(nameOf)
 }

@@ -1,7 +1,9 @@
 /** Older files of Python that name packages: setup.py, setup.cfg, Pipfile with its lock, pip.conf, and environments of conda. */
+
 import { parse as parseToml } from 'smol-toml'
 import { parse } from 'yaml'
-import { itemsOf, membersOf, type NamedPackage, type ReadPackages, textOf } from './file.ts'
+import { recordOf } from '../json.ts'
+import { itemsOf, type NamedPackage, type ReadPackages, textOf } from './file.ts'
 import { addressIn, indexes, nameOf, readRequirements, requirement, tablesIn } from './python.ts'
 
 const KEYS = ['install_requires', 'setup_requires', 'tests_require', 'extras_require', 'dependency_links']
@@ -74,10 +76,10 @@ export const readSetupCfg: ReadPackages = (text) => {
 const NO_PACKAGES = ['source', 'requires', 'pipenv', 'scripts', '_meta']
 
 const inPipfile = (file: unknown, locked: boolean): NamedPackage[] =>
-  Object.entries(membersOf(file)).flatMap(([table, packages]) =>
+  Object.entries(recordOf(file)).flatMap(([table, packages]) =>
     NO_PACKAGES.includes(table)
       ? []
-      : Object.entries(membersOf(packages)).flatMap(([name, wanted]) =>
+      : Object.entries(recordOf(packages)).flatMap(([name, wanted]) =>
           tablesIn(wanted)
             .filter(({ path, editable }) => textOf(path) === null && editable !== true)
             .map((one) => ({
@@ -94,8 +96,8 @@ export const readPipfile: ReadPackages = (text) => {
 }
 
 export const readPipfileLock: ReadPackages = (text) => {
-  const file = membersOf(JSON.parse(text))
-  const sources = tablesIn(membersOf(file._meta).sources).map(({ url }) => url)
+  const file = recordOf(JSON.parse(text))
+  const sources = tablesIn(recordOf(file._meta).sources).map(({ url }) => url)
   return { named: [...inPipfile(file, true), ...indexes(sources)] }
 }
 
@@ -113,14 +115,14 @@ export const readPipConf: ReadPackages = (text) => {
 
 /** environment.yml of conda: packages of conda and of pip, and where they come from. */
 export const readConda: ReadPackages = (text) => {
-  const file = membersOf(parse(text))
+  const file = recordOf(parse(text))
   const channels = itemsOf(file.channels).flatMap((one) => textOf(one) ?? [])
   return {
     named: [
       ...itemsOf(file.dependencies).flatMap((one) =>
         typeof one === 'string'
           ? requirement(one.replace(/^[\w./:-]+::/, ''))
-          : itemsOf(membersOf(one).pip).flatMap((line) => readRequirements(textOf(line) ?? '').named),
+          : itemsOf(recordOf(one).pip).flatMap((line) => readRequirements(textOf(line) ?? '').named),
       ),
       ...channels.map((one) => ({ name: `channel ${one}`, from: null })),
     ],

@@ -1,7 +1,9 @@
 /** The lock files of yarn and bun, and what says from where they get packages. */
+
 import { parse as parseToml } from 'smol-toml'
 import { parse } from 'yaml'
-import { itemsOf, membersOf, type NamedPackage, type PackageFile, type ReadPackages, textOf } from './file.ts'
+import { recordOf } from '../json.ts'
+import { itemsOf, type NamedPackage, type PackageFile, type ReadPackages, textOf } from './file.ts'
 import { inSections, LOCAL, sourceOf } from './npm.ts'
 
 /** `a@^1.0.0`; `b@npm:a@^1.0.0` is a under another name. */
@@ -12,13 +14,13 @@ export const readYarnLock: ReadPackages = (text) => (/^__metadata:/m.test(text) 
 /** `linkType` tells a folder of the repository from a package. */
 function newer(text: string): PackageFile {
   const found: Required<PackageFile> = { named: [], needs: new Map() }
-  for (const [key, one] of Object.entries(membersOf(parse(text)))) {
+  for (const [key, one] of Object.entries(recordOf(parse(text)))) {
     if (key === '__metadata') continue
-    const entry = membersOf(one)
+    const entry = recordOf(one)
     const [, name = key, from = ''] = DESCRIPTOR.exec(textOf(entry.resolution) ?? key) ?? []
     if (/^(?:workspace|link|portal):/.test(from)) continue
     const elsewhere = /^(?:npm|patch|file):/.test(from) ? null : from.replace(/#.*$/, '')
-    add(found, { name, from: elsewhere }, Object.entries(membersOf(entry.dependencies)))
+    add(found, { name, from: elsewhere }, Object.entries(recordOf(entry.dependencies)))
   }
   return found
 }
@@ -59,22 +61,22 @@ function add(
 }
 
 const registry = (address: unknown): NamedPackage[] => {
-  const said = textOf(address) ?? textOf(membersOf(address).url)
+  const said = textOf(address) ?? textOf(recordOf(address).url)
   return said === null ? [] : [{ name: `registry ${said}`, from: null }]
 }
 
 /** .yarnrc.yml: registries, plugins, and what packages need whatever their own manifests say. */
 export const readYarnrc: ReadPackages = (text) => {
-  const file = membersOf(parse(text))
-  const scopes = [file, ...Object.values(membersOf(file.npmScopes)).map(membersOf)]
-  const plugins = itemsOf(file.plugins).map((one) => textOf(one) ?? textOf(membersOf(one).spec))
+  const file = recordOf(parse(text))
+  const scopes = [file, ...Object.values(recordOf(file.npmScopes)).map(recordOf)]
+  const plugins = itemsOf(file.plugins).map((one) => textOf(one) ?? textOf(recordOf(one).spec))
   return {
     named: [
       ...scopes.flatMap((one) => registry(one.npmRegistryServer)),
       ...plugins.flatMap((one) =>
         one === null || LOCAL.test(one) ? [] : [{ name: `plugin ${one}`, from: null }],
       ),
-      ...Object.values(membersOf(file.packageExtensions)).flatMap((one) => inSections(membersOf(one))),
+      ...Object.values(recordOf(file.packageExtensions)).flatMap((one) => inSections(recordOf(one))),
     ],
   }
 }
@@ -89,13 +91,13 @@ export const readOlderYarnrc: ReadPackages = (text) => ({
 /** JSON with commas behind last members, which YAML allows, too. Each package: `["a@1.0.0", registry, { dependencies }, …]`. */
 export const readBunLock: ReadPackages = (text) => {
   const found: Required<PackageFile> = { named: [], needs: new Map() }
-  for (const one of Object.values(membersOf(membersOf(parse(text)).packages)).map(itemsOf)) {
+  for (const one of Object.values(recordOf(recordOf(parse(text)).packages)).map(itemsOf)) {
     const [, name = '', version = ''] = DESCRIPTOR.exec(textOf(one[0]) ?? '') ?? []
     if (LOCAL.test(version)) continue
     const address = /[:/]/.test(version) ? version.replace(/#.*$/, '') : textOf(one[1]) || null
-    const more = membersOf(one.find((part) => typeof part === 'object'))
+    const more = recordOf(one.find((part) => typeof part === 'object'))
     const needed = [more.dependencies, more.optionalDependencies, more.peerDependencies].flatMap((section) =>
-      Object.entries(membersOf(section)),
+      Object.entries(recordOf(section)),
     )
     add(found, { name, from: address }, needed)
   }
@@ -103,9 +105,9 @@ export const readBunLock: ReadPackages = (text) => {
 }
 
 export const readBunfig: ReadPackages = (text) => {
-  const install = membersOf(membersOf(parseToml(text)).install)
+  const install = recordOf(recordOf(parseToml(text)).install)
   return {
-    named: [install.registry, ...Object.values(membersOf(install.scopes))].flatMap(registry),
+    named: [install.registry, ...Object.values(recordOf(install.scopes))].flatMap(registry),
   }
 }
 

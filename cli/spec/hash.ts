@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { canonical } from '../json.ts'
 import type { Spec } from './spec.ts'
 
 /** Sections of what is measured. */
@@ -22,18 +23,6 @@ export type Frozen = Pick<Spec, (typeof FROZEN)[number]>
 /** What is measured, and so may not change while a run lives. The rest is live. */
 function frozenOf(spec: Spec): Frozen {
   return Object.fromEntries(FROZEN.map((name) => [name, spec[name]])) as Frozen
-}
-
-/** JSON text that is equal for equal data: no spaces, the names of each object in code unit order. */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value)
-      .filter(([, member]) => member !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-    return `{${entries.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`
-  }
-  return JSON.stringify(value)
 }
 
 /** A spec that does not use a key has the hash that it had before there was that key. */

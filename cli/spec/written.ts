@@ -1,9 +1,9 @@
 /** A spec as its author wrote it, with settings on top: each key can be read as it is written, and compared. */
+
 import { parseDocument } from 'yaml'
-import { isRecord } from '../json.ts'
+import { canonical, isRecord } from '../json.ts'
 import { problemOf, type SourceText } from '../result/issues.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { canonical } from './hash.ts'
 import type { Key, Kind } from './kind.ts'
 import { changeOf, findKey, type KeyChange, unchangeable, unknownKey } from './live.ts'
 import { readYaml, sizeIssue } from './read.ts'

@@ -1,4 +1,5 @@
 import { createContext, Script } from 'node:vm'
+import { canonical } from '../json.ts'
 import { type Border, border } from './border.ts'
 import { fence } from './fence.ts'
 import { freezeBuiltIns } from './freeze.ts'
@@ -12,7 +13,7 @@ import {
   type Settle,
   type SettleScript,
 } from './realm.ts'
-import { createThreads, sortedJson } from './thread.ts'
+import { createThreads } from './thread.ts'
 
 type Start = Extract<ToChild, { type: 'start' }>
 const MAX_ARRAY = 4096
@@ -58,7 +59,7 @@ export function startScript(
     let text = optionKeys.get(plain)
     if (text === undefined) {
       const value: unknown = schema === null ? null : JSON.parse(schema)
-      text = sortedJson({ schema: value, model, effort, isolation, agentType })
+      text = canonical({ schema: value, model, effort, isolation, agentType })
       optionKeys.set(plain, text)
     }
     return text

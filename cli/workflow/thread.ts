@@ -74,16 +74,3 @@ function hash(parts: string[]): string {
   const text = `${parts.map((part) => part.length).join(',')}\0${parts.join('\0')}`
   return digest('sha256', text, 'hex')
 }
-
-/** JSON with sorted keys, so that equal options give equal keys. */
-export function sortedJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`
-  if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value)
-      .filter(([, item]) => item !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, item]) => `${JSON.stringify(key)}:${sortedJson(item)}`)
-    return `{${entries.join(',')}}`
-  }
-  return JSON.stringify(value) ?? 'null'
-}

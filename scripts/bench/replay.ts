@@ -4,8 +4,9 @@
  */
 import { appendFileSync } from 'node:fs'
 import { askForObject, readSchema } from '../../cli/agents/schema.ts'
+import { canonical } from '../../cli/json.ts'
 import { runWorkflow } from '../../cli/workflow/run.ts'
-import { createThreads, sortedJson } from '../../cli/workflow/thread.ts'
+import { createThreads } from '../../cli/workflow/thread.ts'
 
 const [mode = '', journal = '', count = '', child = ''] = process.argv.slice(2)
 const calls = Number(count)
@@ -29,7 +30,7 @@ return notes`
 if (mode === 'write') {
   const threads = createThreads()
   const none = { model: null, effort: null, isolation: null, agentType: null }
-  const options = sortedJson({ schema: SCHEMA, ...none })
+  const options = canonical({ schema: SCHEMA, ...none })
   const lines = Array.from({ length: calls }, (_, i) => {
     const key = threads.key(`call ${i} ${REST}`, options)
     return `${JSON.stringify({ type: 'result', key, label: `call ${i}`, result: ANSWER })}\n`

@@ -104,7 +104,7 @@ export const PURE_PACKAGES: readonly string[] = ['picomatch', 'smol-toml', 'yaml
 /** Folder → the units that it may import, though the layers would let it import more. */
 export const SELF_CONTAINED: Readonly<Record<string, readonly string[]>> = {
   // The runtime of workflow scripts; what else it needs is handed in.
-  workflow: ['process', 'result'],
+  workflow: ['process', 'result', 'json'],
 }
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { canonical, frozenHash, specHash } from '../../cli/spec/hash.ts'
+import { canonical } from '../../cli/json.ts'
+import { frozenHash, specHash } from '../../cli/spec/hash.ts'
 import { LEAST, specOf } from './source.ts'
 
 const hashes = (text: string) => ({ spec: specHash(specOf(text)), frozen: frozenHash(specOf(text)) })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { canonical } from '../../cli/spec/hash.ts'
+import { canonical } from '../../cli/json.ts'
 import { readSpec } from '../../cli/spec/read.ts'
 import type { Spec } from '../../cli/spec/spec.ts'
 import { LEAST, specOf } from './source.ts'

@@ -1,8 +1,8 @@
+import { isJsonObject } from '../json.ts'
 import {
   type Benchmark,
   brokenLine,
   type Figure,
-  isObject,
   jsonIn,
   linesOf,
   minimize,
@@ -40,13 +40,13 @@ function fromText(text: string): Found {
 function fromEstimates(json: unknown, name: string | null = null): Benchmark[] {
   if (Array.isArray(json))
     return json.flatMap((one) =>
-      isObject(one) ? fromEstimates(one.estimates, stringOrNull(one.folder)) : [],
+      isJsonObject(one) ? fromEstimates(one.estimates, stringOrNull(one.folder)) : [],
     )
-  if (!isObject(json) || !isObject(json.mean) || json.mean.point_estimate === undefined) return []
+  if (!isJsonObject(json) || !isJsonObject(json.mean) || json.mean.point_estimate === undefined) return []
   const metrics = new Map<string, Figure>()
   for (const name of ESTIMATES) {
     const one = json[name]
-    const value = isObject(one) ? one.point_estimate : null
+    const value = isJsonObject(one) ? one.point_estimate : null
     if (typeof value === 'number') metrics.set(name, { value, unit: 'ns' })
   }
   const typical = metrics.get('slope') ?? metrics.get('mean')
@@ -60,12 +60,12 @@ function fromMessages(text: string): Found {
   const benchmarks = text.split(/\r?\n/).flatMap((line) => {
     if (!line.includes('"benchmark-complete"')) return []
     const json = jsonIn(line)
-    if (!isObject(json)) broken ??= line
-    if (!isObject(json)) return []
+    if (!isJsonObject(json)) broken ??= line
+    if (!isJsonObject(json)) return []
     const metrics = new Map<string, Figure>()
     for (const name of ['typical', ...ESTIMATES]) {
       const one = json[name]
-      if (isObject(one) && typeof one.estimate === 'number')
+      if (isJsonObject(one) && typeof one.estimate === 'number')
         metrics.set(name, { value: one.estimate, unit: stringOrNull(one.unit) })
     }
     return [{ name: stringOrNull(json.id), metrics }]

@@ -1,6 +1,6 @@
+import { isJsonObject } from '../json.ts'
 import {
   figures,
-  isObject,
   jsonIn,
   maximize,
   minimize,
@@ -13,7 +13,7 @@ import {
 
 const benchmarks = (text: string) => {
   const json = jsonIn(text)
-  if (!isObject(json) || !isObject(json.context)) return []
+  if (!isJsonObject(json) || !isJsonObject(json.context)) return []
   return objectsIn(json.benchmarks).filter(
     ({ name, time_unit, error_occurred, skipped }) =>
       typeof name === 'string' &&

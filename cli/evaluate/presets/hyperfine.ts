@@ -1,9 +1,9 @@
+import { isJsonObject } from '../json.ts'
 import {
   type Benchmark,
   brokenLine,
   type Figure,
   figures,
-  isObject,
   jsonIn,
   minimize,
   objectsIn,
@@ -15,7 +15,7 @@ import {
 const TIMES = ['mean', 'median', 'min', 'max', 'stddev', 'user', 'system']
 const results = (text: string) => {
   const json = jsonIn(text)
-  if (!isObject(json)) return []
+  if (!isJsonObject(json)) return []
   return objectsIn(json.results).filter(
     ({ command, mean }) => typeof command === 'string' && mean !== undefined,
   )

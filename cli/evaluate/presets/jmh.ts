@@ -1,8 +1,7 @@
-import { NoNumber } from '../json.ts'
+import { isJsonObject, NoNumber } from '../json.ts'
 import {
   type Benchmark,
   type Figure,
-  isObject,
   jsonIn,
   maximize,
   objectsIn,
@@ -11,12 +10,12 @@ import {
 } from './preset.ts'
 
 function benchmarks(text: string): Benchmark[] {
-  const all = objectsIn(jsonIn(text)).filter(({ primaryMetric }) => isObject(primaryMetric))
+  const all = objectsIn(jsonIn(text)).filter(({ primaryMetric }) => isJsonObject(primaryMetric))
   const modes = new Set(all.map(({ mode }) => mode))
   return all.map((one) => {
     const metrics = new Map<string, Figure>()
     const put = (name: string, from: unknown) => {
-      if (!isObject(from)) return
+      if (!isJsonObject(from)) return
       const { score, scoreUnit } = from
       if (typeof score === 'number' || score instanceof NoNumber)
         metrics.set(name, { value: score, unit: stringOrNull(scoreUnit) })
@@ -24,9 +23,9 @@ function benchmarks(text: string): Benchmark[] {
       else if (typeof score === 'string') metrics.set(name, { value: new NoNumber(score), unit: null })
     }
     put('score', one.primaryMetric)
-    if (isObject(one.secondaryMetrics))
+    if (isJsonObject(one.secondaryMetrics))
       for (const [name, from] of Object.entries(one.secondaryMetrics)) put(name.replace(/^·/, ''), from)
-    const params = isObject(one.params)
+    const params = isJsonObject(one.params)
       ? Object.entries(one.params).map(([key, value]) => `${key}=${value}`)
       : []
     const mode = modes.size > 1 ? [String(one.mode)] : []

@@ -1,10 +1,12 @@
-import { NoNumber } from '../json.ts'
-import { type Figure, isObject, jsonIn, maximize, minimize, type Preset, stringOrNull } from './preset.ts'
+import { isJsonObject, NoNumber } from '../json.ts'
+import { type Figure, jsonIn, maximize, minimize, type Preset, stringOrNull } from './preset.ts'
 
 const summary = (text: string) => {
   const json = jsonIn(text)
-  const metrics = isObject(json) ? json.metrics : null
-  return isObject(metrics) && (isObject(metrics.iterations) || isObject(metrics.http_reqs)) ? metrics : null
+  const metrics = isJsonObject(json) ? json.metrics : null
+  return isJsonObject(metrics) && (isJsonObject(metrics.iterations) || isJsonObject(metrics.http_reqs))
+    ? metrics
+    : null
 }
 /** Those of k6 itself; the export of the summary does not say which trends are times. */
 const TIMED =
@@ -14,8 +16,8 @@ const TIMED =
 function figures(metrics: Record<string, unknown>): Map<string, Figure> {
   const found = new Map<string, Figure>()
   for (const [metric, of] of Object.entries(metrics)) {
-    if (!isObject(of)) continue
-    const values = isObject(of.values) ? of.values : of
+    if (!isJsonObject(of)) continue
+    const values = isJsonObject(of.values) ? of.values : of
     const time = stringOrNull(of.contains) === 'time' || (of.contains === undefined && TIMED.test(metric))
     for (const [name, value] of Object.entries(values)) {
       if (typeof value !== 'number' && !(value instanceof NoNumber)) continue
@@ -34,7 +36,7 @@ function figures(metrics: Record<string, unknown>): Map<string, Figure> {
 function failureIn(metrics: Record<string, unknown>): string | null {
   const of = (name: string) => {
     const metric = metrics[name]
-    return isObject(metric) ? (isObject(metric.values) ? metric.values : metric) : {}
+    return isJsonObject(metric) ? (isJsonObject(metric.values) ? metric.values : metric) : {}
   }
   const count = (value: unknown) => (typeof value === 'number' ? value : 0)
   // Of requests, `passes` counts those for which "it failed" is true.
@@ -47,9 +49,9 @@ function failureIn(metrics: Record<string, unknown>): string | null {
   if (broken > 0) return `${broken} checks failed: let the script check what holds`
   for (const [name, metric] of Object.entries(metrics))
     for (const [rule, held] of Object.entries(
-      isObject(metric) && isObject(metric.thresholds) ? metric.thresholds : {},
+      isJsonObject(metric) && isJsonObject(metric.thresholds) ? metric.thresholds : {},
     ))
-      if (isObject(held) ? held.ok === false : held === true)
+      if (isJsonObject(held) ? held.ok === false : held === true)
         return `the threshold ${rule} of ${name} does not hold`
   return null
 }

@@ -1,7 +1,6 @@
-import { NoNumber } from '../json.ts'
+import { isJsonObject, NoNumber } from '../json.ts'
 import {
   type Figure,
-  isObject,
   jsonIn,
   maximize,
   minimize,
@@ -12,22 +11,23 @@ import {
 
 const report = (text: string) => {
   const json = jsonIn(text)
-  return isObject(json) && isObject(json.categories) && isObject(json.audits) ? json : null
+  return isJsonObject(json) && isJsonObject(json.categories) && isJsonObject(json.audits) ? json : null
 }
 const UNITS: Record<string, string> = { millisecond: 'ms', second: 's', byte: 'B', percent: '%' }
 
 function read(text: string): PresetReading {
   const found = report(text)
-  const error = isObject(found?.runtimeError) ? stringOrNull(found.runtimeError.code) : null
+  const error = isJsonObject(found?.runtimeError) ? stringOrNull(found.runtimeError.code) : null
   if (error !== null && error !== 'NO_ERROR') return { reason: `the page was not measured: ${error}` }
   const metrics = new Map<string, Figure>()
   const put = (name: string, value: unknown, unit: string | null) => {
     if (typeof value === 'number' || value instanceof NoNumber) metrics.set(name, { value, unit })
   }
-  for (const [name, audit] of Object.entries(isObject(found?.audits) ? found.audits : {}))
-    if (isObject(audit)) put(name, audit.numericValue, UNITS[stringOrNull(audit.numericUnit) ?? ''] ?? null)
-  for (const [name, category] of Object.entries(isObject(found?.categories) ? found.categories : {}))
-    if (isObject(category)) put(name, category.score, null)
+  for (const [name, audit] of Object.entries(isJsonObject(found?.audits) ? found.audits : {}))
+    if (isJsonObject(audit))
+      put(name, audit.numericValue, UNITS[stringOrNull(audit.numericUnit) ?? ''] ?? null)
+  for (const [name, category] of Object.entries(isJsonObject(found?.categories) ? found.categories : {}))
+    if (isJsonObject(category)) put(name, category.score, null)
   return { benchmarks: [{ name: null, metrics }] }
 }
 

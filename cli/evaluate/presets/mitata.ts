@@ -1,6 +1,6 @@
+import { isJsonObject } from '../json.ts'
 import {
   figures,
-  isObject,
   jsonIn,
   minimize,
   objectsIn,
@@ -15,21 +15,23 @@ const unitOf = (name: string) => (TIMES.includes(name) ? 'ns' : undefined)
 /** Each benchmark has its runs, one for each of its arguments; of older releases it is its own one run. */
 const runsOf = (text: string) => {
   const json = jsonIn(text)
-  if (!isObject(json)) return []
+  if (!isJsonObject(json)) return []
   return objectsIn(json.benchmarks)
     .flatMap((one) => (Array.isArray(one.runs) ? objectsIn(one.runs) : [one]))
-    .filter(({ stats, error }) => (isObject(stats) && stats.avg !== undefined) || error !== undefined)
+    .filter(({ stats, error }) => (isJsonObject(stats) && stats.avg !== undefined) || error !== undefined)
 }
 
 function read(text: string): PresetReading {
   const runs = runsOf(text)
-  const broken = runs.find(({ error, stats }) => error !== undefined && error !== null && !isObject(stats))
+  const broken = runs.find(
+    ({ error, stats }) => error !== undefined && error !== null && !isJsonObject(stats),
+  )
   if (broken)
     return { reason: `the benchmark ${stringOrNull(broken.name)} failed: ${JSON.stringify(broken.error)}` }
   return {
     benchmarks: runs.map(({ name, stats, args }) => ({
-      name: `${stringOrNull(name)}${isObject(args) && Object.keys(args).length > 0 ? ` ${JSON.stringify(args)}` : ''}`,
-      metrics: isObject(stats) ? figures(stats, unitOf) : new Map(),
+      name: `${stringOrNull(name)}${isJsonObject(args) && Object.keys(args).length > 0 ? ` ${JSON.stringify(args)}` : ''}`,
+      metrics: isJsonObject(stats) ? figures(stats, unitOf) : new Map(),
     })),
   }
 }

@@ -1,6 +1,8 @@
 /** What a preset is: one known tool, and how its own output is read. Pure. */
+
+import type { JsonObject } from '../../json.ts'
 import type { Direction } from '../../ledger/events.ts'
-import { duplicateKey, NoNumber, numberOr, readToolJson } from '../json.ts'
+import { duplicateKey, isJsonObject, NoNumber, numberOr, readToolJson } from '../json.ts'
 import { median } from '../stats.ts'
 import { convert } from '../units.ts'
 
@@ -54,11 +56,8 @@ export const minimize = (unit: string | null, ...names: string[]) =>
 export const maximize = (unit: string | null, ...names: string[]) =>
   names.map((name) => ({ name, unit, better: 'maximize' as const }))
 
-type Json = Record<string, unknown>
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NoNumber)
-export const objectsIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
+export const objectsIn = (value: unknown): JsonObject[] =>
+  Array.isArray(value) ? value.filter(isJsonObject) : []
 export const stringOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
 /** The JSON of a text that may have lines of other text around it; undefined when there is none. */
@@ -85,7 +84,7 @@ function jsonOf(text: string): { text: string; value: unknown } | null {
 
 /** The members of an object that are numbers, under the units that `unitOf` knows; undefined leaves one out. */
 export function figures(
-  object: Json,
+  object: JsonObject,
   unitOf: (name: string) => string | null | undefined,
 ): Map<string, Figure> {
   const found = new Map<string, Figure>()

@@ -1,18 +1,10 @@
-import {
-  figures,
-  isObject,
-  jsonIn,
-  maximize,
-  minimize,
-  objectsIn,
-  type Preset,
-  stringOrNull,
-} from './preset.ts'
+import { isJsonObject } from '../json.ts'
+import { figures, jsonIn, maximize, minimize, objectsIn, type Preset, stringOrNull } from './preset.ts'
 
 const TIMES = ['mean', 'median', 'min', 'max', 'stddev', 'iqr', 'q1', 'q3', 'total']
 const benchmarks = (text: string) => {
   const json = jsonIn(text)
-  return isObject(json) ? objectsIn(json.benchmarks).filter(({ stats }) => isObject(stats)) : []
+  return isJsonObject(json) ? objectsIn(json.benchmarks).filter(({ stats }) => isJsonObject(stats)) : []
 }
 const unitOf = (name: string) =>
   TIMES.includes(name) ? 's' : name === 'ops' ? '/s' : /^(rounds|iterations)$/.test(name) ? null : undefined
@@ -29,7 +21,8 @@ export const pytestBenchmark: Preset<'pytest-benchmark'> = {
   metrics: [...minimize('s', ...TIMES), ...maximize('/s', 'ops')],
   command: /--benchmark-(?:json|only|enable)\b|\bpytest-benchmark\b/,
   failed: FAILED,
-  recognises: (text) => benchmarks(text).some(({ stats }) => isObject(stats) && stats.rounds !== undefined),
+  recognises: (text) =>
+    benchmarks(text).some(({ stats }) => isJsonObject(stats) && stats.rounds !== undefined),
   instead: {
     recognises: (text) => /^Name \(time in \S+\)\s+Min\b/m.test(text),
     hint: 'the printed table is not read: add --benchmark-json={result}',
@@ -37,7 +30,7 @@ export const pytestBenchmark: Preset<'pytest-benchmark'> = {
   read: (text) => ({
     benchmarks: benchmarks(text).map(({ fullname, name, stats }) => ({
       name: stringOrNull(fullname) ?? stringOrNull(name),
-      metrics: isObject(stats) ? figures(stats, unitOf) : new Map(),
+      metrics: isJsonObject(stats) ? figures(stats, unitOf) : new Map(),
     })),
   }),
 }

@@ -1,7 +1,7 @@
+import { isJsonObject } from '../json.ts'
 import {
   type Benchmark,
   figures,
-  isObject,
   jsonIn,
   maximize,
   minimize,
@@ -31,7 +31,7 @@ const unitOf = (name: string) =>
 
 function benchmarks(text: string): (Benchmark & { samples: unknown })[] {
   const json = jsonIn(text)
-  if (!isObject(json)) return []
+  if (!isJsonObject(json)) return []
   return objectsIn(json.files)
     .flatMap(({ groups }) => objectsIn(groups))
     .flatMap((group) =>
