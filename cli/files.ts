@@ -1,5 +1,5 @@
 /** Files and folders that may be gone or closed to us: what cannot be read is as if it were not there. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statfsSync } from 'node:fs'
 
 /** null when it cannot be read. */
 export function fileText(path: string, encoding: BufferEncoding = 'utf8'): string | null {
@@ -25,5 +25,15 @@ export function namesIn(folder: string): string[] {
     return readdirSync(folder)
   } catch {
     return []
+  }
+}
+
+/** Bytes that one can still write there; null where the system does not tell. */
+export function freeBytes(folder: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize
+  } catch {
+    return null
   }
 }

@@ -1,7 +1,6 @@
 /** Leases between processes, taken over only on proof of death. The door to `lock/`: nothing outside imports from it. */
 
-export { beat, hasGivenUp, SILENCE_MS } from './lock/elsewhere.ts'
-export { type Hold, tryHold } from './lock/hold.ts'
+export { beat, type Hold, hasGivenUp, SILENCE_MS, tryHold, withLock } from './lock/hold.ts'
 export {
   dropDeadLeases,
   type LockSeen,
@@ -11,6 +10,4 @@ export {
   seeLeases,
   seeLock,
 } from './lock/inspect.ts'
-export { acquireLease, type LeaseRequest, type SlotLease } from './lock/lease.ts'
-export { withLock } from './lock/mutex.ts'
-export { Waker } from './lock/waker.ts'
+export { acquireLease, type LeaseRequest, type SlotLease, Waker } from './lock/lease.ts'

@@ -8,8 +8,8 @@ import type {
   JudgedPair,
   JudgeSaid,
   JudgingData,
-} from '../cli/view/judging-model.ts'
-import type { PageHead } from '../cli/view/page-model.ts'
+  PageHead,
+} from '../cli/view/page-model.ts'
 import { Facts, Scroll, Section } from './parts.tsx'
 import { counted, figure, percent, usedText } from './words.ts'
 

@@ -2,9 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GatePhase, GateResult, SampleFault } from '../ledger/events.ts'
 import { cutStored, type Isolation, seenAs, supervise } from '../process.ts'
-import { type CommandLine, faultOfEnding, fillIn } from './command.ts'
+import { type CommandLine, faultOfEnding, fillIn, tailOf } from './command.ts'
 import { redactStored } from './stored.ts'
-import { tailOf } from './tail.ts'
 
 export interface GateConfig {
   name: string

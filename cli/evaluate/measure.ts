@@ -10,7 +10,7 @@ import type { SuiteConfig } from '../suite/config.ts'
 import { runSuite } from '../suite/run.ts'
 import type { Turn } from '../suite/turns.ts'
 import type { BenchmarkAnswer, ReadAnswer, ReadFrom } from './benchmark-answer.ts'
-import { type CommandLine, faultOfEnding, fillIn } from './command.ts'
+import { type CommandLine, faultOfEnding, fillIn, tailOf } from './command.ts'
 import type { EnvironmentConfig } from './environment.ts'
 import { runPreparation } from './gates.ts'
 import { askForItems, readAnswers } from './item-answers.ts'
@@ -19,7 +19,6 @@ import { namedFile, readFiles } from './read-files.ts'
 import { inUnitsOf, type Reference } from './same-units.ts'
 import type { Aggregate } from './stats.ts'
 import { clearDesk, DESK, type Names, outputNames } from './stored.ts'
-import { tailOf } from './tail.ts'
 
 // ---------------------------------------------------------------- the paths that Assay names in the environment of a job, as the job sees them when it is isolated
 

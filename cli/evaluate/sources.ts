@@ -1,5 +1,4 @@
 /** The places in which a benchmark may say its metrics, each read whole or refused. Pure. */
-
 import type { JsonObject } from '../json.ts'
 import type { SampleFault, TaskScore } from '../ledger/events.ts'
 import type { Printed, SourceAnswer } from './benchmark-answer.ts'

@@ -2,10 +2,8 @@
  * `attribute`: which parts of a kept experiment's diff pay. The rule is in `attribute/eliminate.ts`; this file asks its tests
  * in the slot, writes each answer down before the next test, and has what is left judged as a child of the same parent.
  */
-
 import { type Answer, type Done, nextStep, type Part, pairsFor, type Test } from '../attribute/eliminate.ts'
-import { unitsNamed } from '../attribute/needs.ts'
-import { composed, type DiffUnit, leastPromisingFirst, unitsOf } from '../attribute/units.ts'
+import { composed, type DiffUnit, leastPromisingFirst, unitsNamed, unitsOf } from '../attribute/units.ts'
 import { composeTree, type Parts, partsBetween } from '../git/parts.ts'
 import { lookRef } from '../git/refs.ts'
 import { pinCommit } from '../git/seal.ts'

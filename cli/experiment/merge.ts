@@ -2,7 +2,6 @@
  * `merge`: puts the changes of kept experiments together. Which sets are tried is in `search/merge.ts`; each is an experiment
  * with several parents, whose files git merges, and which gets an ordinary verdict against the best of its parents.
  */
-
 import { counted } from '../evaluate/figure.ts'
 import { type Merged, mergeCommits } from '../git/merge.ts'
 import { lookRef } from '../git/refs.ts'

@@ -1,5 +1,4 @@
 /** `init --target EXP:TASK`: one task of a suite, from the texts of an experiment, in a run of its own. */
-
 import { lastJudged } from '../ledger/state.ts'
 import { judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'

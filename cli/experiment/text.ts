@@ -1,5 +1,4 @@
 /** An experiment whose candidate is a text of a suite that the CLI was given: no agent edits its worktree. */
-
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readBlob } from '../git/trees.ts'

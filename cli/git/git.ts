@@ -1,6 +1,6 @@
 /** Runs git: one environment, fixed settings, one form of failure. Every git command of the CLI goes through it. */
 
-import { freeBytes } from '../disk/free.ts'
+import { freeBytes } from '../files.ts'
 import { execute } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 

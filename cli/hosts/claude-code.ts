@@ -1,5 +1,4 @@
 /** Claude Code, headless: `claude -p`. */
-
 import { isRecord, type JsonObject } from '../json.ts'
 import type { Usage } from '../ledger/events.ts'
 import { UNKNOWN_USAGE } from './host.ts'

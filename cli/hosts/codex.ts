@@ -1,5 +1,4 @@
 /** Codex, headless: `codex exec`. */
-
 import { isRecord, type JsonObject, parseJson } from '../json.ts'
 import { numberAt, sumOf, textAt } from './json.ts'
 import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'

@@ -1,5 +1,4 @@
 /** GitHub Copilot CLI, headless. */
-
 import { isRecord, type JsonObject, parseJson } from '../json.ts'
 import { numberAt, sumOf, textAt } from './json.ts'
 import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'

@@ -1,5 +1,4 @@
 /** What an agent said last and which tool it used last, from the end of what its program printed. */
-
 import { isRecord, type JsonObject, parseJson } from '../json.ts'
 import { at, textAt } from './json.ts'
 

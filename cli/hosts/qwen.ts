@@ -1,5 +1,4 @@
 /** Qwen Code, headless. */
-
 import { isRecord, type JsonObject } from '../json.ts'
 import { at, numberAt, textAt } from './json.ts'
 import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'

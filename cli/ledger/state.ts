@@ -31,6 +31,7 @@ import {
   type RoundClosed,
   type RoundOpened,
   type RunStarted,
+  type SampleFault,
   type Sealed,
   STATUSES,
   type Started,
@@ -881,3 +882,7 @@ export const pendingConfirmation = (
 /** How long it waited for a node, with the job before it; 0 where its start was not seen. */
 export const queuedMs = ({ at, placed, first }: AttemptJob): number =>
   (placed ? Math.max(0, Date.parse(placed.at) - Date.parse(at)) : 0) + (first ? queuedMs(first) : 0)
+
+/** Whether a fault says nothing about the candidate: the machine is broken, or somebody interrupted the work. */
+export const isOfMachine = ({ reason }: Pick<SampleFault, 'reason'>): boolean =>
+  reason === 'environment' || reason === 'aborted'

@@ -3,8 +3,9 @@
  * half-written, read in one call. It is taken from an owner only on proof of death.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
-import { asIdentity, identify, isAlive, type ProcessIdentity } from '../process.ts'
+import { lstatSync, lutimesSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { asIdentity, identify, isAlive, isElsewhere, type ProcessIdentity } from '../process.ts'
 
 export type Hold = { held: true; text: string; release(): void } | { held: false; owner: ProcessIdentity }
 
@@ -95,3 +96,61 @@ export function remove(path: string): void {
 }
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code
+
+// ----------------------------------------------------------------
+// Owners on a different machine or in a container cannot be proved dead. They renew their lock while they hold it: it is
+// free after a silence, or when a user says that the owner is gone.
+
+/** How long a driver on a different machine may be silent. */
+export const SILENCE_MS = 15 * 60_000
+const BEAT_MS = 20_000
+
+/** Whether the owner of the link at `path` is gone: proved dead, or silent where nothing can be proved. */
+export const hasGivenUp = (path: string, owner: ProcessIdentity): boolean =>
+  !isAlive(owner) || (isElsewhere(owner) && isSilent(path))
+
+/** Renews the lock until the answered function is called. `path` is asked each time: a ticket becomes a lease. */
+export function beat(path: () => string, text: string): () => void {
+  const timer = setInterval(() => {
+    try {
+      const now = new Date()
+      if (linkTarget(path()) === text) lutimesSync(path(), now, now)
+    } catch {
+      // The lock was taken over, or the disk cannot be written: then the owner counts as silent.
+    }
+  }, BEAT_MS)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+function isSilent(path: string): boolean {
+  try {
+    return Date.now() - lstatSync(path).mtimeMs >= SILENCE_MS
+  } catch {
+    return false
+  }
+}
+
+// ---------------------------------------------------------------- waits for a lock
+
+/** Between two tries, in milliseconds; the jitter keeps waiters from trying in step. */
+const SHORTEST = 1
+const LONGEST = 25
+
+/**
+ * One at a time across all processes (and within this one): waits for the lock, works, releases, whatever the work
+ * does. Not fair, not re-entrant; meant for work of some milliseconds. The folder of `path` must exist.
+ */
+export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+  for (let wait = SHORTEST; ; wait = Math.min(LONGEST, wait * 1.5)) {
+    const hold = tryHold(path, (owner) => hasGivenUp(path, owner))
+    if (hold.held) {
+      try {
+        return await work()
+      } finally {
+        hold.release()
+      }
+    }
+    await pause(wait * (0.5 + Math.random()))
+  }
+}

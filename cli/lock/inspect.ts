@@ -3,8 +3,7 @@ import { lstatSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { namesIn } from '../files.ts'
 import { isAlive, isElsewhere, type ProcessIdentity } from '../process.ts'
-import { linkTarget, ownerOf, remove, removeDead } from './hold.ts'
-import { withLock } from './mutex.ts'
+import { linkTarget, ownerOf, remove, removeDead, withLock } from './hold.ts'
 
 export interface LockSeen {
   path: string

@@ -1,11 +1,19 @@
-import { mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import type { Tell } from '../notices.ts'
 import { nameOfProcess, type ProcessIdentity } from '../process.ts'
-import { beat, hasGivenUp } from './elsewhere.ts'
-import { claim, createLink, linkTarget, ourselves, ownerOf, remove, withdraw } from './hold.ts'
-import { withLock } from './mutex.ts'
-import { Waker } from './waker.ts'
+import {
+  beat,
+  claim,
+  createLink,
+  hasGivenUp,
+  linkTarget,
+  ourselves,
+  ownerOf,
+  remove,
+  withdraw,
+  withLock,
+} from './hold.ts'
 
 export interface SlotLease {
   /** 0 … capacity − 1; no two living leases have the same. */
@@ -170,4 +178,48 @@ function before(ticket: Place, places: Place[]): Place[] {
 function mayEnter(ticket: Place, places: Place[]): boolean {
   const others = before(ticket, places)
   return others.length < Math.min(ticket.capacity, ...others.map((other) => other.capacity))
+}
+
+// ---------------------------------------------------------------- waits for a change of a folder
+// Waits for a change that a different process makes in a folder.
+
+/** One wake-up at a change in a folder, at a time limit, or when the signal aborts. */
+export class Waker {
+  #wake: () => void = () => {}
+  #pending = false
+  readonly #close: () => void
+
+  constructor(folder: string) {
+    try {
+      const watcher = watch(folder, () => {
+        this.#pending = true
+        this.#wake()
+      })
+      watcher.on('error', () => watcher.close())
+      this.#close = () => watcher.close()
+    } catch {
+      // No notification here (too many watches, a network folder): the limit alone wakes.
+      this.#close = () => {}
+    }
+  }
+
+  next(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', done)
+        this.#wake = () => {}
+        this.#pending = false
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      signal?.addEventListener('abort', done, { once: true })
+      this.#wake = done
+      if (this.#pending || signal?.aborted) done()
+    })
+  }
+
+  close(): void {
+    this.#close()
+  }
 }

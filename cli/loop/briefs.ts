@@ -21,11 +21,10 @@ import { liveSpec, type OpenRun } from '../run/open.ts'
 import { likeness, SAME_SHAPE, shapeOf } from '../search/similar.ts'
 import { combinable } from '../search/unmerged.ts'
 import { alike } from '../text.ts'
-import { firstRefused, fitted } from './fit.ts'
 import { candidatesOf } from './frontier.ts'
 import { patternsIn } from './open.ts'
-import { searchLanes } from './round-size.ts'
-import { type RoundRef, roundOf, roundRefusal, staleToken } from './which-round.ts'
+import { firstRefused, fitted } from './record-answer.ts'
+import { type RoundRef, roundOf, roundRefusal, searchLanes, staleToken } from './round.ts'
 
 export interface BriefsAnswer {
   round: number

@@ -20,10 +20,10 @@ import { giveUp, mayGoOn, saidBy } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
 import { distinctShapes } from '../search/similar.ts'
 import { textsOf } from '../text.ts'
-import { fitted } from './fit.ts'
 import { newestLearnings } from './open.ts'
 import { applyPrunes } from './prunes.ts'
-import { type RoundRef, roundOf, roundRefusal } from './which-round.ts'
+import { fitted } from './record-answer.ts'
+import { type RoundRef, roundOf, roundRefusal } from './round.ts'
 
 export interface LaneReport {
   lane: number

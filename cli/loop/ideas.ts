@@ -8,7 +8,7 @@ import { findSite } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { alike } from '../text.ts'
-import { firstRefused, fitted } from './fit.ts'
+import { firstRefused, fitted } from './record-answer.ts'
 
 export interface ProposeAnswer {
   accepted: (Idea & { id: string })[]

@@ -24,7 +24,7 @@ import { alertOfHeldAccelerators } from './held-accelerators.ts'
 import { look, untilLook } from './meta/look.ts'
 import { openRound, scanBatches, stopOfNext } from './open.ts'
 import { asAlert, parkedSince, toldIdeas } from './parked.ts'
-import { roundLine } from './round-line.ts'
+import { roundLine } from './round.ts'
 
 export interface NextAnswer {
   /** null: no round is open. */

@@ -38,8 +38,8 @@ import { type Conflict, combinable } from '../search/unmerged.ts'
 import { plain } from '../text.ts'
 import { candidatesOf, pickParents } from './frontier.ts'
 import { openIdeas } from './ideas.ts'
-import { lookInterval } from './meta/interval.ts'
-import { baselineArmLanes, roundSize, searchLanes } from './round-size.ts'
+import { lookInterval } from './meta/edits.ts'
+import { baselineArmLanes, roundSize, searchLanes } from './round.ts'
 
 // ---------------------------------------------------------------- after a takeover: the agents of the earlier session do not know of it, and still work in their worktrees
 

@@ -1,5 +1,4 @@
 /** `pin` and `unpin`: a person says which experiments the next rounds offer as parents, whatever the policy would pick. */
-
 import { mayBeParent } from '../ledger/decide.ts'
 import { answered } from '../ledger/ledger.ts'
 import { type Experiment, isPinned, type State, tainted } from '../ledger/state.ts'

@@ -3,10 +3,10 @@ import { prune } from '../experiment/manual-decisions.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { RoundClosed } from '../ledger/events.ts'
 import { BASELINE, isPinned, lineageOf, type State } from '../ledger/state.ts'
+import { roundPlace } from '../ledger/task-id.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { candidatesOf } from './frontier.ts'
-import { prunedByLoop, pruneKey } from './prunes-left.ts'
 
 /** Of one round. */
 const MOST = 2
@@ -45,3 +45,25 @@ function mayPrune(state: State, experiment: string): boolean {
 }
 
 const AT_WORK: ReadonlySet<string> = new Set(['open', 'running'])
+
+// ---------------------------------------------------------------- what a closed round proposed to prune, and what became of it
+
+/** The key of the loop's own `prune`: it tells whether the loop pruned the experiment once, whatever became of it later. */
+export const pruneKey = (round: number, experiment: string): string =>
+  `${roundPlace(round)}/prune/${experiment}`
+
+export const prunedByLoop = (state: State, experiment: string): boolean =>
+  Array.from({ length: state.rounds.length }, (_, before) => pruneKey(before + 1, experiment)).some((key) =>
+    state.keys.has(key),
+  )
+
+/** What the newest closed round proposed to prune and what neither the loop nor the user has decided about. */
+export function prunesLeft(state: State): string[] {
+  const last = state.rounds.findLast(({ closed }) => closed !== null)
+  return (last?.closed?.prune ?? [])
+    .map(({ experiment }) => experiment)
+    .filter(
+      (id) =>
+        state.experiments.get(id)?.status === 'kept' && !prunedByLoop(state, id) && !isPinned(state, id),
+    )
+}

@@ -27,10 +27,9 @@ import { ANSWERS_OF, bounded } from './answer-schemas.ts'
 import { type LaneReport, reportsOf } from './close.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
 import { factsOfLook, metaDue } from './meta/apply.ts'
-import { metaPrompt } from './meta/prompt.ts'
 import { answeredBefore, factsOf, notOpen } from './next-tasks.ts'
 import { type RoundAnswer, roundAnswer } from './open.ts'
-import { type Against, type PromptLane, type PromptTask, promptOf } from './prompts.ts'
+import { type Against, metaPrompt, type PromptLane, type PromptTask, promptOf } from './prompts.ts'
 import { gradientPromptOf } from './suite/gradient.ts'
 
 export interface TaskAnswer extends Task {

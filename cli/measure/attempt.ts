@@ -12,9 +12,15 @@ import { median } from '../evaluate/stats.ts'
 import { decideVerdict, type VerdictFacts } from '../evaluate/verdict.ts'
 import { treePaths } from '../git/trees.ts'
 import type { GatePhase, GateResult, GateRule, SampleFault } from '../ledger/events.ts'
-import { isOfMachine } from '../ledger/faults.ts'
 import { distinctValues } from '../ledger/same-value.ts'
-import { BASELINE, type Experiment, lastAttempt, lastJudged, nodeValue } from '../ledger/state.ts'
+import {
+  BASELINE,
+  type Experiment,
+  isOfMachine,
+  lastAttempt,
+  lastJudged,
+  nodeValue,
+} from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { pauseLoop } from '../run/steer.ts'

@@ -9,9 +9,8 @@ import { isCandidates } from '../evaluate/crowd.ts'
 import { summaryOfMetrics } from '../evaluate/summary.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { NoiseMode, Sample } from '../ledger/events.ts'
-import { isOfMachine } from '../ledger/faults.ts'
 import { betterBy, isSameValue } from '../ledger/same-value.ts'
-import { type Experiment, nodeMetrics, nodeValue } from '../ledger/state.ts'
+import { type Experiment, isOfMachine, nodeMetrics, nodeValue } from '../ledger/state.ts'
 import type { DecisionOf } from './decisions.ts'
 import {
   constraintsHold,

@@ -23,13 +23,13 @@ import type { Pinned } from '../git/store.ts'
 import { bestOf } from '../ledger/best.ts'
 import { refusedBy } from '../ledger/decide.ts'
 import type { Comparison, Confirmed, Sample, SampleFault, Side, Status } from '../ledger/events.ts'
-import { isOfMachine } from '../ledger/faults.ts'
 import { Ledger, refusal } from '../ledger/ledger.ts'
 import { distinctValues, isSameValue } from '../ledger/same-value.ts'
 import {
   attemptOf,
   BASELINE,
   type Experiment,
+  isOfMachine,
   lastJudged,
   lastKept,
   lineageOf,

@@ -1,7 +1,7 @@
 /** The last output of the command that ended an attempt, for the person or agent who repairs it. */
 import { join } from 'node:path'
+import { tailOf } from '../evaluate/command.ts'
 import { failuresIn } from '../evaluate/failures.ts'
-import { tailOf } from '../evaluate/tail.ts'
 import type { StepLine } from '../ledger/events.ts'
 import { gatesOf, readSteps, samplesOf } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'

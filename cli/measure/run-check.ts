@@ -5,11 +5,11 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { tailOf } from '../evaluate/command.ts'
 import { incomparable } from '../evaluate/comparable.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { inWords } from '../evaluate/crowd.ts'
 import { unfitFor } from '../evaluate/impossible.ts'
-import { tailOf } from '../evaluate/tail.ts'
 import type { GatePhase, Sample } from '../ledger/events.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { checksFolder } from '../paths.ts'

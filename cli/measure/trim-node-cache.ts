@@ -1,8 +1,8 @@
 /** What jobs of earlier runs left in the cache of a node. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { freeBytes } from '../disk/free.ts'
 import { removeTree } from '../disk/remove.ts'
+import { freeBytes } from '../files.ts'
 import { seeLock } from '../lock/inspect.ts'
 import { siteAt, slotLock } from '../paths.ts'
 

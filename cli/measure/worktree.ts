@@ -1,9 +1,9 @@
 /** The folder that an agent edits: made once, set up, and remembered as it was before the agent came. */
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { lastLine } from '../evaluate/command.ts'
 import { duration } from '../evaluate/figure.ts'
 import { runPreparation } from '../evaluate/gates.ts'
-import { lastLine } from '../evaluate/tail.ts'
 import { fileJson } from '../files.ts'
 import { recordFilesOfSetup } from '../git/seal.ts'
 import { addWorktree } from '../git/worktrees.ts'

@@ -1,5 +1,4 @@
 /** Cargo.toml and Cargo.lock. */
-
 import { parse } from 'smol-toml'
 import { type JsonObject, recordOf } from '../json.ts'
 import { itemsOf, type NamedPackage, type ReadPackages, textOf } from './file.ts'

@@ -1,5 +1,4 @@
 /** pom.xml of Maven; build files, version catalogues and lock files of Gradle. */
-
 import { parse } from 'smol-toml'
 import { recordOf } from '../json.ts'
 import { type NamedPackage, type ReadPackages, textOf } from './file.ts'

@@ -1,5 +1,4 @@
 /** The lock file and the workspace file of pnpm. */
-
 import { parse } from 'yaml'
 import { type JsonObject, recordOf } from '../json.ts'
 import { type PackageFile, type ReadPackages, textOf } from './file.ts'

@@ -1,5 +1,4 @@
 /** Older files of Python that name packages: setup.py, setup.cfg, Pipfile with its lock, pip.conf, and environments of conda. */
-
 import { parse as parseToml } from 'smol-toml'
 import { parse } from 'yaml'
 import { recordOf } from '../json.ts'

@@ -1,5 +1,4 @@
 /** The lock files of yarn and bun, and what says from where they get packages. */
-
 import { parse as parseToml } from 'smol-toml'
 import { parse } from 'yaml'
 import { recordOf } from '../json.ts'

@@ -1,6 +1,12 @@
 /** `assay serve`: a page on the loopback interface, its data, a stream of what is new, and actions that call verbs. */
-
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { timingSafeEqual } from 'node:crypto'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { diskSizeOf } from '../measure/disk-space.ts'
 import { isExperimentId } from '../paths.ts'
@@ -12,7 +18,6 @@ import { pageDiff, pageLog, pageNode, pagePatch } from '../view/page-node.ts'
 import { reportCsv, reportData } from '../view/report.ts'
 import { liveDocument } from './document.ts'
 import { htmlOf } from './export.ts'
-import { type HttpRefusal, refusalOf, refusalOfAction } from './guard.ts'
 import type { Followed, Runs } from './runs.ts'
 
 export interface ServerOptions {
@@ -357,4 +362,40 @@ function textOf(followed: Followed, since: number): string | null {
 function write(response: ServerResponse, event: string, id: number | null, data: unknown): void {
   const text = typeof data === 'string' ? data : JSON.stringify(data)
   response.write(`${id === null ? '' : `id: ${id}\n`}event: ${event}\ndata: ${text}\n\n`)
+}
+
+// ---------------------------------------------------------------- who may ask the server
+// Who may ask the server: pages that it served itself, and for actions only those that know its token.
+
+const TOKEN_HEADER = 'x-assay-token'
+
+export interface HttpRefusal {
+  status: number
+  message: string
+}
+
+/**
+ * A site elsewhere can make its name mean 127.0.0.1 (DNS rebinding), so the name that was asked for must be ours; what a
+ * browser says of the page that asks must be ours, too. null = the request is allowed.
+ */
+export function refusalOf(headers: IncomingHttpHeaders, port: number): HttpRefusal | null {
+  const names = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`)
+  if (!names.includes(headers.host ?? ''))
+    return { status: 421, message: 'this server answers only to 127.0.0.1 and localhost' }
+  const { origin, 'sec-fetch-site': site } = headers
+  if (origin !== undefined && !names.some((name) => origin === `http://${name}`))
+    return { status: 403, message: 'the request came from a different site' }
+  if (site !== undefined && site !== 'same-origin' && site !== 'none')
+    return { status: 403, message: 'the request came from a different site' }
+  return null
+}
+
+/** Of a request that changes something. */
+export function refusalOfAction(headers: IncomingHttpHeaders, token: string): HttpRefusal | null {
+  if (headers['content-type']?.split(';')[0] !== 'application/json')
+    return { status: 415, message: 'an action must be sent as JSON' }
+  const given = Buffer.from(String(headers[TOKEN_HEADER] ?? ''))
+  const wanted = Buffer.from(token)
+  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return null
+  return { status: 403, message: 'the token is missing or not the one that assay serve printed' }
 }

@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { buildEnvironment, parseEnvironmentFile } from '../evaluate/environment.ts'
 import { fileText } from '../files.ts'
+import { endUnfinished, type Torn } from '../ledger/append.ts'
 import { unknownExperiment } from '../ledger/decide.ts'
-import type { RunStarted } from '../ledger/events.ts'
+import { FORMAT_NAME, type RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { currentRound, type Experiment, type State } from '../ledger/state.ts'
 import { placeOfTask } from '../ledger/task-id.ts'
@@ -227,4 +228,18 @@ function unknownRun(wanted: string, site: Site): Problem {
 export function nodeFor(run: RunRecord, experiment: string): Result<Experiment> {
   const node = run.ledger.state.experiments.get(experiment)
   return node ? ok(node) : fail({ kind: 'usage', ...unknownExperiment(run.run, experiment) })
+}
+
+// ---------------------------------------------------------------- a ledger whose last line is unfinished
+// Ends an unfinished line of a ledger, as the next writer would.
+
+/** null when there is nothing to heal. */
+export function repairTail(
+  file: string,
+  { clock, random }: Pick<Surroundings, 'clock' | 'random'>,
+): Result<Torn | null> {
+  const done = endUnfinished(file, (torn) =>
+    JSON.stringify({ v: FORMAT_NAME, id: random(9), at: clock().toISOString(), type: 'healed', ...torn }),
+  )
+  return done.ok ? ok(done.value) : done
 }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { type Checkout, emptyRepository, inspectCheckout } from '../git/checkout.ts'
 import { addExclude, addStateIgnore, removeExclude } from '../git/exclude.ts'
+import { ignoredAmong } from '../git/observe.ts'
 import { annexedPaths, refuseUnusable, tryFilters } from '../git/repository.ts'
 import { freezeRules } from '../git/rules.ts'
 import { createStore, importCommit, snapshotWorkingTree } from '../git/store.ts'
@@ -18,15 +19,13 @@ import { readSpecFile } from '../spec/read.ts'
 import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
 import type { Spec } from '../spec/spec.ts'
 import { warningsOf } from '../spec/warnings.ts'
-import { refuseSources } from './cache-paths.ts'
 import { collectData, type DataFile } from './data.ts'
 import { findHoldout } from './holdout.ts'
 import { itemsForInit } from './items.ts'
 import type { Surroundings } from './open.ts'
 import { removeState } from './start.ts'
 
-// ----------------------------------------------------------------
-// The rules of git that a run is begun with, and what of the repository they do not bring into checkouts.
+// ---------------------------------------------------------------- the rules of git that a run is begun with, and what of the repository they do not bring into checkouts
 
 export const OUT_OF_ANNEX =
   'take it out with `git annex unannex`, commit that, let .gitignore name it, and name it under worktree.data'
@@ -279,4 +278,44 @@ async function baseIn(
     ...taken.value,
     warnings: taken.value.leftOut.map(({ path, reason }) => `${path} is not part of the base: ${reason}`),
   })
+}
+
+// ---------------------------------------------------------------- the paths of `worktree.cache`: outputs of builds, never sources
+
+/** From the root of the repository, without a slash at the end. */
+export const cachePaths = ({ worktree }: Pick<Spec, 'worktree'>, prefix: string): string[] =>
+  (worktree.cache ?? []).map((path) =>
+    [prefix, path.replace(/^(?:\.\/)+|\/+$/g, '')].filter(Boolean).join('/'),
+  )
+
+/**
+ * Problem `cache_not_ignored` for a path that git has, or would add: sources of a candidate would then come from the
+ * baseline's build. `tracked`: every file of the base.
+ */
+export async function refuseSources(
+  top: string,
+  spec: Spec,
+  prefix: string,
+  tracked: readonly string[],
+): Promise<Result<void>> {
+  const paths = cachePaths(spec, prefix)
+  if (paths.length === 0) return ok(undefined)
+  // A rule like `out/` is about folders, and the folder may not be there yet.
+  const ignored = await ignoredAmong(top, [...paths, ...paths.map((path) => `${path}/`)])
+  if (!ignored.ok) return ignored
+  for (const path of paths) {
+    const source = tracked.find((one) => one === path || one.startsWith(`${path}/`))
+    if (source === undefined && (ignored.value.has(path) || ignored.value.has(`${path}/`))) continue
+    return fail({
+      kind: 'usage',
+      code: 'cache_not_ignored',
+      message: `worktree.cache names ${path}, which git ${source === undefined ? 'does not ignore' : `has a file of: ${source}`}`,
+      hint:
+        source === undefined
+          ? `add ${path} to .gitignore and commit that`
+          : 'name the folder of the outputs alone, and let git ignore it',
+      data: { path },
+    })
+  }
+  return ok(undefined)
 }

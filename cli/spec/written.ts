@@ -1,5 +1,4 @@
 /** A spec as its author wrote it, with settings on top: each key can be read as it is written, and compared. */
-
 import { parseDocument } from 'yaml'
 import { canonical, isRecord } from '../json.ts'
 import { problemOf, type SourceText } from '../result/issues.ts'

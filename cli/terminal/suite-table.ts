@@ -1,6 +1,6 @@
 /** Epochs of a suite as a table: the loss with its moving average, the loss of each task, and the version of each text. */
 import { shown } from '../evaluate/figure.ts'
-import type { SuiteView } from '../view/suite-model.ts'
+import type { SuiteView } from '../view/page-model.ts'
 import { BLANK, type Cell, cell, type Line } from './lines.ts'
 import { table } from './table.ts'
 

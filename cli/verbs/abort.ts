@@ -1,5 +1,4 @@
 /** `abort`: stops the judging of an experiment, and records why. */
-
 import { type AbortAnswer, abort } from '../experiment/abort.ts'
 import { call, next, type Said } from '../next.ts'
 import { unreachable } from '../result.ts'

@@ -13,8 +13,8 @@ import { BLANK } from '../terminal/lines.ts'
 import { printable } from '../terminal/output.ts'
 import { expectationLines, suiteLines, textLines } from '../terminal/suite-table.ts'
 import { plain } from '../text.ts'
+import type { TextView } from '../view/page-model.ts'
 import { suiteView } from '../view/suite.ts'
-import type { TextView } from '../view/suite-model.ts'
 import { theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {

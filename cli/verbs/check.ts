@@ -1,5 +1,4 @@
 /** `check`: what would reject a candidate before it costs anything. */
-
 import { checkSeal } from '../experiment/check.ts'
 import { type Experiment, lastAttempt } from '../ledger/state.ts'
 import { type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'

@@ -1,5 +1,4 @@
 /** `confirm`: measures a kept experiment again, which clears a doubt about it or revokes it. */
-
 import { type ConfirmAnswer, confirm } from '../measure/confirm.ts'
 import { call, next, type Said } from '../next.ts'
 import { keepingTurn } from '../run/driver.ts'

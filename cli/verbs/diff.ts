@@ -1,5 +1,4 @@
 /** `diff`: the candidate of an experiment against its parent, or against another experiment. */
-
 import { changesBetween, patchBetween } from '../git/trees.ts'
 import { type Experiment, lastAttempt } from '../ledger/state.ts'
 import { baseOf } from '../measure/worktree.ts'

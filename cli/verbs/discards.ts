@@ -1,5 +1,4 @@
 /** `discards`: the experiments that were rejected or discarded, and why. */
-
 import { shown } from '../evaluate/figure.ts'
 import { type Experiment, failureClassOf, lastJudged, nodeValue } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'

@@ -1,5 +1,5 @@
 /** `doctor`: what is broken on this machine and in this repository; with `--parallel`, whether several slots would disturb each other. */
-import { type Examined, examine } from '../doctor/examine.ts'
+import { type Examined, examine } from '../doctor/check.ts'
 import { type Readiness, readiness } from '../doctor/parallel/readiness.ts'
 import { CHECKS } from '../doctor/registry.ts'
 import { lookAround } from '../doctor/scene.ts'

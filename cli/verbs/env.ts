@@ -1,5 +1,4 @@
 /** `env`: which environment variables a benchmark gets. It never shows their values. */
-
 import { environmentSources } from '../measure/environment.ts'
 import { ok, type Result } from '../result.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'

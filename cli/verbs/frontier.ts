@@ -1,5 +1,4 @@
 /** `frontier`: the parents that the next round would offer. */
-
 import { shown } from '../evaluate/figure.ts'
 import { type Frontier, pickParents } from '../loop/frontier.ts'
 import { ok, type Result } from '../result.ts'

@@ -1,5 +1,4 @@
 /** `gate list` and `gate check`. `gate add` and `gate remove` are in `decisions.ts`, with the other verbs that record what a person decides. */
-
 import { checkGates, type GateCheckAnswer } from '../experiment/gate.ts'
 import { gatesWithOrigin } from '../measure/gates.ts'
 import { ok, type Result } from '../result.ts'

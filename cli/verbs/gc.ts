@@ -1,5 +1,4 @@
 /** `gc`: removes worktrees of ended experiments, the trash and old logs. */
-
 import { collectGarbage, type GcAnswer } from '../experiment/gc.ts'
 import { call, next, type Said } from '../next.ts'
 import { plain } from '../text.ts'

@@ -1,5 +1,4 @@
 /** `assay log`: stored output of setup, build, gates and samples; with --follow also what is printed right now. */
-
 import { readFileSync, statSync } from 'node:fs'
 import { settled, whenLedger } from '../experiment/wait.ts'
 import { lastJudged } from '../ledger/state.ts'

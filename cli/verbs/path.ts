@@ -1,5 +1,4 @@
 /** `path`: the experiments from the baseline to one experiment, the worktree of that one, and the folder of its artifacts. */
-
 import { shown } from '../evaluate/figure.ts'
 import { type Experiment, pathTo } from '../ledger/state.ts'
 import { artifactPlaces } from '../measure/artifacts.ts'

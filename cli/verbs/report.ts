@@ -1,5 +1,4 @@
 /** `report`: the chart of a run, its numbers as JSON or CSV, and its page as one file. */
-
 import { statSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { whenLedger } from '../experiment/wait.ts'

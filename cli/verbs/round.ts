@@ -1,5 +1,4 @@
 /** `round open`, `findings`, `briefs`, `close` and `next`: the steps of one turn of the loop, for a driver that is not the CLI. */
-
 import { counted } from '../evaluate/figure.ts'
 import { FINDING_KINDS } from '../loop/answer-schemas.ts'
 import { takeBriefs, type WrittenBrief } from '../loop/briefs.ts'
@@ -7,7 +6,7 @@ import { closeRound, type LaneReport } from '../loop/close.ts'
 import { checkFindings, type ScanFinding } from '../loop/findings.ts'
 import { nextOf } from '../loop/next-tasks.ts'
 import { openRound } from '../loop/open.ts'
-import type { RoundRef } from '../loop/which-round.ts'
+import type { RoundRef } from '../loop/round.ts'
 import type { Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'

@@ -1,5 +1,4 @@
 /** `run`: seals an experiment, has it measured and judged, and says what to do next. With `--check` it measures only, and records nothing. */
-
 import { canaryFact } from '../diagnose/canary.ts'
 import { isSpoilt } from '../evaluate/crowd.ts'
 import { gainText, shown } from '../evaluate/figure.ts'

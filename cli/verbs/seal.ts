@@ -1,5 +1,4 @@
 /** `seal`: records what the worktree of an experiment holds as its next attempt, without judging it. */
-
 import { counted } from '../evaluate/figure.ts'
 import { attemptOf, type Experiment } from '../ledger/state.ts'
 import { differs, diffStat, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'

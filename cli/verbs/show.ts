@@ -1,5 +1,4 @@
 /** `show`: all that is known of one experiment. */
-
 import { counted, duration, gainText, shown } from '../evaluate/figure.ts'
 import { type Experiment, lastJudged } from '../ledger/state.ts'
 import { type Undeclared, undeclaredFiles } from '../measure/artifacts.ts'

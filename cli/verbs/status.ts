@@ -1,5 +1,4 @@
 /** `status`: where the run stands: baseline, best, counts and budget. */
-
 import { counted, gainOf, gainText, shown } from '../evaluate/figure.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { approvalLines } from '../loop/parked.ts'
@@ -13,9 +12,9 @@ import { suiteLines } from '../terminal/suite-table.ts'
 import { plain } from '../text.ts'
 import { jobLine } from '../view/jobs.ts'
 import { judgingLine } from '../view/judging.ts'
+import type { SuiteView } from '../view/page-model.ts'
 import { type StatusData, statusOf } from '../view/run.ts'
 import { suiteView } from '../view/suite.ts'
-import type { SuiteView } from '../view/suite-model.ts'
 import { theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {

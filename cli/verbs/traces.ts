@@ -1,5 +1,4 @@
 /** `traces`: what the benchmark wrote for the tasks of an experiment. */
-
 import { shown } from '../evaluate/figure.ts'
 import { traceOf, traces } from '../experiment/traces.ts'
 import { call, next } from '../next.ts'

@@ -1,5 +1,4 @@
 /** `uninstall`: removes what `install` made, and nothing else. */
-
 import { uninstall } from '../install/uninstall.ts'
 import { ok, type Result } from '../result.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'

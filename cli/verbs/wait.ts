@@ -1,5 +1,4 @@
 /** `wait`: answers when an experiment is judged, or when a round or the loop has ended, or when its time is over. */
-
 import { counted, duration } from '../evaluate/figure.ts'
 import { judgedElsewhere, settled, unattended, whenLedger } from '../experiment/wait.ts'
 import { clearing, currentRound, lastAttempt, type State } from '../ledger/state.ts'

@@ -1,5 +1,4 @@
 /** `workflow run`, `check`, `list`, `eject` and `resume`: scripts that ask agents. */
-
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { basename, dirname, join, relative, resolve } from 'node:path'

@@ -18,7 +18,7 @@ import {
   withTraits,
 } from '../ledger/state.ts'
 import { waitingIdea } from '../loop/parked.ts'
-import { prunesLeft } from '../loop/prunes-left.ts'
+import { prunesLeft } from '../loop/prunes.ts'
 import type { OpenRun, RunRecord } from '../run/open.ts'
 import { attributionOfBest } from './attribution.ts'
 import { jobsDone, jobsText } from './jobs.ts'

@@ -18,7 +18,7 @@ import type { Preconditions } from '../run/preconditions.ts'
 import type { GlobReport } from '../spec/globs.ts'
 import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
 import { forecastLine, judgingLine, judgingOf } from './judging.ts'
-import type { JudgingData } from './judging-model.ts'
+import type { JudgingData } from './page-model.ts'
 
 export interface GlobFact {
   glob: string

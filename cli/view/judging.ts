@@ -14,7 +14,7 @@ import { attemptFolder, stepsFile } from '../paths.ts'
 import { judgeSpent } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
-import type { JudgedExperiment, JudgedItems, JudgeSaid, JudgingData } from './judging-model.ts'
+import type { JudgedExperiment, JudgedItems, JudgeSaid, JudgingData } from './page-model.ts'
 
 /** null when no judge scores. */
 export function judgingOf({ ledger: { state }, spec }: Pick<OpenRun, 'ledger' | 'spec'>): JudgingData | null {

@@ -1,7 +1,7 @@
 /** What the commands of an attempt printed: which parts there are, the end of one, and what is printed right now. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { tailOf } from '../evaluate/tail.ts'
+import { tailOf } from '../evaluate/command.ts'
 import type { Sample, StepLine } from '../ledger/events.ts'
 import type { Attempt, Experiment } from '../ledger/state.ts'
 import { gatesOf, samplesOf, stepsToShow } from '../ledger/steps.ts'

@@ -2,13 +2,13 @@
 import { counted, duration, shown } from '../evaluate/figure.ts'
 import type { Knobs } from '../ledger/events.ts'
 import { SUITE_ROUND, suiteRound } from '../loop/open.ts'
-import { roundSize } from '../loop/round-size.ts'
+import { roundSize } from '../loop/round.ts'
 import { type Cost, costOf } from '../measure/cost.ts'
 import { call, next, type Said } from '../next.ts'
 import { CAPS, type Cap, experimentsLeft } from '../run/budget.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { forecastLine, judgingLine, judgingOf } from './judging.ts'
-import type { JudgingData } from './judging-model.ts'
+import type { JudgingData } from './page-model.ts'
 import { type StatusData, statusOf } from './run.ts'
 
 export interface LoopPlan {

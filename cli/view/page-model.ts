@@ -2,11 +2,21 @@
  * What the page is given of a run: one document as data, the same for the live page and for the file. Its figures and words are
  * those of the terminal. Rows are packed into lists, since a run may have a hundred thousand of them. Pure.
  */
+import type { AnchorReport } from '../judge/anchors.ts'
+import type { JudgeForecast } from '../judge/money.ts'
 import type { IdeaStatus } from '../ledger/backlog.ts'
-import type { Direction, EditPlace, FailureClass, GatePhase, Status, StopReason } from '../ledger/events.ts'
-import type { JudgedExperiment, JudgedItems, JudgingData } from './judging-model.ts'
+import type {
+  Direction,
+  EditPlace,
+  FailureClass,
+  GatePhase,
+  Side,
+  Stage,
+  Status,
+  StopReason,
+} from '../ledger/events.ts'
+import type { Expectation, TextEpoch, TextVersion } from '../ledger/texts.ts'
 import type { Prediction } from './predictions.ts'
-import type { SuiteView } from './suite-model.ts'
 
 /** What a row is marked as: the status, refined by what a reader looks for first. */
 export const MARKS = [
@@ -498,4 +508,118 @@ export interface PageRunLine {
   /** Of a run whose texts are learnt: the newest epoch. */
   suite?: { name: string; epochs: number; loss: number | null }
   last: string
+}
+
+// ---------------------------------------------------------------- the texts of a suite and its epochs
+// What is shown of the texts of a suite and its epochs, on the terminal and on the page.
+
+export interface TextView {
+  name: string
+  file: string
+  max_chars: number
+  active: number
+  /** The experiment that made the active version, and when it was kept. */
+  since: { experiment: string; at: string } | null
+  versions: TextVersion[]
+}
+
+export interface SuiteView {
+  suite: string
+  /** null: no gradient is declared. */
+  learning_rate: number | null
+  artifacts: TextView[]
+  /** `versions`: of each artifact that the epoch was run with; of a text that was not kept, the one from which it was made. */
+  epochs: (TextEpoch & { versions: Record<string, number> })[]
+  /** What agents expected of texts, and what was measured. */
+  expectations: Expectation[]
+  /** Of the rounds that repeated the suite unchanged: how each task varies. Empty: none did. */
+  variance: TaskVariance[]
+}
+
+export interface TaskVariance {
+  task: string
+  runs: number
+  mean: number
+  /** Standard deviation of one run; null with fewer than two. */
+  deviation: number | null
+}
+
+// ---------------------------------------------------------------- what a judge said
+// What is shown of the judge of a run and of what it judged, on the terminal and on the page.
+
+export interface JudgingData {
+  /** Of the judge, known answers included. */
+  calls: number
+  tokens: number
+  usd: number
+  /** Some calls did not tell what they cost. */
+  at_least: boolean
+  cap: number | null
+  unscored: number
+  anchors: AnchorReport
+  /** Of a candidate that changes nothing, and of a winner. */
+  forecast: JudgeForecast
+  /** Items of one pair. */
+  batch: number
+  swap: boolean
+}
+
+/** Counts of judged items. */
+export interface JudgedItems {
+  /** Items whose answers both sides gave, and those that were not equal. */
+  asked: number
+  changed: number
+  /** Of the judged ones, by the candidate's score. */
+  won: number
+  lost: number
+  tied: number
+  /** How often the longer and the shorter of two answers won, ties left out. */
+  longer_won: number
+  shorter_won: number
+}
+
+/** One experiment before the judge; held-out items are not in it, since who could read them could climb on them. */
+export interface JudgedExperiment {
+  items: JudgedItems
+  /** In order. */
+  pairs: readonly JudgedPair[]
+  /** Items with the highest and the lowest scores, the lowest first. */
+  answers: readonly JudgedAnswer[]
+  /** Items that were judged and are not in `answers`. */
+  answers_more: number
+}
+
+export interface JudgedPair {
+  stage: Stage
+  /** From 0, in its stage. */
+  pair: number
+  asked: number
+  changed: number
+  judged: number
+  /** Mean score of the judged items: positive is better. */
+  d: number
+}
+
+export interface JudgedAnswer {
+  stage: Stage
+  pair: number
+  item: string
+  /** Of the candidate: positive is better. */
+  score: number
+  /** One call, or two with `judge.swap`. */
+  calls: readonly JudgeSaid[]
+}
+
+/** One call of the judge, in short: lines that can be printed. */
+export interface JudgeSaid {
+  /** Whose answer the judge read first. */
+  first: Side
+  /** Why the item is unscored; null when it is not. */
+  unscored: string | null
+  statements: readonly {
+    criterion: string | null
+    candidate: string
+    other: string
+    evidence: string
+  }[]
 }

@@ -1,10 +1,11 @@
 /** What the page says of one experiment: what `show` answers, with what its pairs were worth, its brief, and its diff. */
+
 import { join } from 'node:path'
+import { tailOf } from '../evaluate/command.ts'
 import { duration, shown } from '../evaluate/figure.ts'
 import { Bets, residual, ScaleWindow } from '../evaluate/paired.ts'
-import { tailOf } from '../evaluate/tail.ts'
 import { changesBetween, patchBetween } from '../git/trees.ts'
-import type { Sample } from '../ledger/events.ts'
+import type { Machine, Sample } from '../ledger/events.ts'
 import { BASELINE, type Experiment, lastAttempt, lastJudged, roundAt } from '../ledger/state.ts'
 import { readSteps } from '../ledger/steps.ts'
 import { gatesWithOrigin } from '../measure/gates.ts'
@@ -19,7 +20,6 @@ import { attributionView, placeOf, togetherLines, worthOf } from './attribution.
 import { explainVerdict } from './explain.ts'
 import { logPartsOf } from './log.ts'
 import { showData } from './node.ts'
-import { machineFacts } from './page-machine.ts'
 import type { PageDiff, PageNode, PagePatch, PageStage, PageTask } from './page-model.ts'
 import { predictionOf } from './predictions.ts'
 import { readdedLines } from './readded.ts'
@@ -429,3 +429,19 @@ export function pageLog(run: OpenRun, node: Experiment): string | null {
   const text = tailOf(join(folder, last.stdout), TAIL) + tailOf(join(folder, last.stderr), TAIL)
   return text === '' ? null : text.split('\n').map(verbatim).join('\n')
 }
+
+// ---------------------------------------------------------------- the machine of a measurement
+// The machine of a measurement, as the page names its parts. Pure.
+
+const short = (text: string): string => plain(text, 80)
+
+export const machineFacts = ({ os, cpu, cores, memory_gb, governor, microcode, libc, node }: Machine) => ({
+  kernel: short(os),
+  processor: short(cpu),
+  cores: String(cores),
+  memory: `${memory_gb} GB`,
+  governor: governor === undefined ? null : short(governor),
+  microcode: microcode === undefined ? null : short(microcode),
+  libc: libc === undefined ? null : short(libc),
+  'Node of the CLI': short(node),
+})

@@ -1,6 +1,6 @@
 /** What the page says of a run, from the state and the functions that the terminal's verbs answer with. */
+import { tailOf } from '../evaluate/command.ts'
 import { gainOf } from '../evaluate/figure.ts'
-import { tailOf } from '../evaluate/tail.ts'
 import { fileJson, fileText } from '../files.ts'
 import { heardIn } from '../hosts/heard.ts'
 import { numberAt, textAt } from '../hosts/json.ts'
@@ -35,7 +35,6 @@ import { armsOf, bestPath, runDuration, spendOf } from './chart.ts'
 import type { History } from './history.ts'
 import { judgedItems } from './judging.ts'
 import { objectionsOf } from './objections.ts'
-import { machineFacts } from './page-machine.ts'
 import {
   markOf,
   type PageCall,
@@ -47,6 +46,7 @@ import {
   type PageRunLine,
   type PageText,
 } from './page-model.ts'
+import { machineFacts } from './page-node.ts'
 import { statusOf } from './run.ts'
 import { suiteView } from './suite.ts'
 

@@ -32,8 +32,8 @@ import { otherThanBaseline } from '../run/machine.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type JobInFlight, jobsInFlight } from './jobs.ts'
 import { judgingOf } from './judging.ts'
-import type { JudgingData } from './judging-model.ts'
 import { objectionsOf, type RaisedObjection } from './objections.ts'
+import type { JudgingData } from './page-model.ts'
 
 export interface StatusData {
   run: string

@@ -9,7 +9,7 @@ import {
   versionsOf,
 } from '../ledger/texts.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
-import type { SuiteView, TaskVariance } from './suite-model.ts'
+import type { SuiteView, TaskVariance } from './page-model.ts'
 
 /** null: the run has no suite. */
 export function suiteView(run: OpenRun): SuiteView | null {

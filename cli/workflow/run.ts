@@ -1,8 +1,8 @@
+import { fileURLToPath } from 'node:url'
 import { startWithChannel } from '../process.ts'
 import { unreachable } from '../result.ts'
 import { type Answers, createAgents } from './agents.ts'
 import type { AgentCall, AgentReply, TellOfScript } from './call.ts'
-import { childEntry } from './entry.ts'
 import { lazyJournal } from './journal.ts'
 import type { TotalUsage } from './permits.ts'
 import type { ToChild, ToParent } from './protocol.ts'
@@ -233,4 +233,9 @@ function batching(send: (batch: ToChild[]) => void): (message: ToChild) => void 
       send(batch)
     })
   }
+}
+
+/** The program of the script's process: beside the built modules, unless a caller has built it elsewhere. */
+export function childEntry(override?: string): string {
+  return override ?? fileURLToPath(new URL('./workflow-child.cjs', import.meta.url))
 }

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { unitsNamed } from '../../cli/attribute/needs.ts'
-import type { DiffUnit } from '../../cli/attribute/units.ts'
+import { type DiffUnit, unitsNamed } from '../../cli/attribute/units.ts'
 
 const unit = (id: string, ...changed: string[]): DiffUnit => ({
   id,

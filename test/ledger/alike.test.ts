@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sameScores } from '../../cli/ledger/alike.ts'
+import { sameScores } from '../../cli/ledger/best.ts'
 import { type Attempt, type Experiment, emptyState, type State } from '../../cli/ledger/state.ts'
 
 type Said = { tasks: Record<string, number> | null; status?: 'kept' | 'rejected' | 'failed'; epoch?: number }

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 import { ANSWERS_OF } from '../../cli/loop/answer-schemas.ts'
-import { metaPrompt } from '../../cli/loop/meta/prompt.ts'
-import { type PromptLane, type PromptRound, type PromptTask, promptOf } from '../../cli/loop/prompts.ts'
+import {
+  metaPrompt,
+  type PromptLane,
+  type PromptRound,
+  type PromptTask,
+  promptOf,
+} from '../../cli/loop/prompts.ts'
 import { ROLES } from '../../cli/spec/keys/loop.ts'
 
 const ROUND: PromptRound = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Expectation } from '../../cli/ledger/texts.ts'
 import { type ProposedText, rankProposals } from '../../cli/loop/suite/choose.ts'
-import { defectsOf } from '../../cli/loop/suite/defects.ts'
+import { defectsOf } from '../../cli/loop/suite/prompt.ts'
 
 const TEXTS = new Map(
   ['pitfalls', 'preamble', 'rubric'].map((name) => [name, { content: `old ${name}`, maxChars: 10 }]),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { asText } from '../../cli/terminal/lines.ts'
 import { suiteLines } from '../../cli/terminal/suite-table.ts'
-import type { SuiteView } from '../../cli/view/suite-model.ts'
+import type { SuiteView } from '../../cli/view/page-model.ts'
 
 const epoch = (
   number: number,

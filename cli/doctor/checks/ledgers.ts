@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { shellQuote } from '../../evaluate/command.ts'
 import { FORMAT_NAME } from '../../ledger/events.ts'
 import { ok } from '../../result.ts'
-import { repairTail } from '../../run/repair-ledger.ts'
+import { repairTail } from '../../run/open.ts'
 import {
   type DoctorCheck,
   type FixableFinding,

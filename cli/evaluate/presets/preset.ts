@@ -1,5 +1,4 @@
 /** What a preset is: one known tool, and how its own output is read. Pure. */
-
 import type { JsonObject } from '../../json.ts'
 import type { Direction } from '../../ledger/events.ts'
 import { duplicateKey, isJsonObject, NoNumber, numberOr, readToolJson } from '../json.ts'

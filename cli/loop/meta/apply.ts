@@ -6,10 +6,9 @@ import { currentRound, type State } from '../../ledger/state.ts'
 import { LOOKS } from '../../ledger/task-id.ts'
 import { ok, type Result } from '../../result.ts'
 import type { OpenRun } from '../../run/open.ts'
-import { firstRefused } from '../fit.ts'
-import { type SiftedEdits, siftEdits } from './edits.ts'
+import { firstRefused } from '../record-answer.ts'
+import { lookInterval, type SiftedEdits, siftEdits } from './edits.ts'
 import { type MetaFact, metaFactsOf } from './facts.ts'
-import { lookInterval } from './interval.ts'
 
 export type EditView = Edit & {
   id: string

@@ -1,7 +1,7 @@
 /** The facts about which the meta controller is asked, from the record and the machine. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { tailOf } from '../../evaluate/tail.ts'
+import { tailOf } from '../../evaluate/command.ts'
 import {
   BASELINE,
   currentRound,

@@ -7,7 +7,7 @@ import { lookTask } from '../../ledger/task-id.ts'
 import { ok, type Result } from '../../result.ts'
 import type { OpenRun } from '../../run/open.ts'
 import { applyEdits, metaDue } from './apply.ts'
-import { lookInterval } from './interval.ts'
+import { lookInterval } from './edits.ts'
 
 /** Looks in a row, in one round, whose agent gave no answer: after these it is not asked in that round any more. */
 const FAILED_LOOKS = 3

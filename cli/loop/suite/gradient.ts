@@ -16,8 +16,7 @@ import { liveSpec, type OpenRun } from '../../run/open.ts'
 import type { Effect, Task } from '../agenda.ts'
 import { recordOwn } from '../record-answer.ts'
 import { type CurrentText, type ProposedText, rankProposals } from './choose.ts'
-import { defectsOf } from './defects.ts'
-import { gradientPrompt } from './prompt.ts'
+import { defectsOf, gradientPrompt } from './prompt.ts'
 
 /** The experiment whose texts the next ones start from. */
 const startOf = (state: State) => bestOf(state)?.id ?? BASELINE

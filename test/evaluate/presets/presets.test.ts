@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { hintsOn } from '../../../cli/evaluate/hints.ts'
 import { type PresetQuestion, readPreset } from '../../../cli/evaluate/presets/read-preset.ts'
 import { PRESET_NAMES, PRESETS, type Texts } from '../../../cli/evaluate/presets/registry.ts'
+import { hintsOn } from '../../../cli/evaluate/read-files.ts'
 import { readPointer } from '../../../cli/evaluate/read-pointer.ts'
 import { OUTPUTS } from './outputs.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { neededNames } from '../../cli/evaluate/needed.ts'
+import { neededNames } from '../../cli/diagnose/full-environment.ts'
 
 function search(names: string[], needed: string[], tries = 100) {
   let calls = 0

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { MAX_LINE } from '../../cli/ledger/append.ts'
-import { fitted } from '../../cli/loop/fit.ts'
+import { fitted } from '../../cli/loop/record-answer.ts'
 
 test('texts that fit are cut, or texts whose characters take many bytes exceed the line', () => {
   const cut = (text: string) => fitted(400, (most) => Array(40).fill(text.slice(0, most)) as string[])

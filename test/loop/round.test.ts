@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { baselineArmLanes, roundSize } from '../../cli/loop/round-size.ts'
+import { baselineArmLanes, roundSize } from '../../cli/loop/round.ts'
 import { History } from './history.ts'
 
 function sizeAfter(claims: number, knobs: object) {
