@@ -1,4 +1,5 @@
 /** `round open`: where the run stands, and which experiments may be parents in the round that begins. */
+
 import { hasSeal } from '../experiment/create.ts'
 import { approvedPackages } from '../ledger/backlog.ts'
 import { bestOf } from '../ledger/best.ts'
@@ -38,8 +39,7 @@ import { type Conflict, combinable } from '../search/unmerged.ts'
 import { plain } from '../text.ts'
 import { candidatesOf, pickParents } from './frontier.ts'
 import { openIdeas } from './ideas.ts'
-import { lookInterval } from './meta/edits.ts'
-import { baselineArmLanes, roundSize, searchLanes } from './round.ts'
+import { baselineArmLanes, lookInterval, roundSize, searchLanes } from './round.ts'
 
 // ---------------------------------------------------------------- after a takeover: the agents of the earlier session do not know of it, and still work in their worktrees
 

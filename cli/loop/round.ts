@@ -7,7 +7,7 @@ import { currentRound, type Round, type State } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import { fail, type Problem, type Result } from '../result.ts'
 import { budgetOf, CAPS } from '../run/budget.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { prunesLeft } from './prunes.ts'
 
 /** The best and the one before it, how near the loop is to its limit, what was spent, and why ideas are asked for. */
@@ -94,4 +94,10 @@ export function staleToken(run: OpenRun): { ok: false; problem: Problem } {
     hint: next`ask where the run stands: ${call('round open')}`,
     data: { round: current?.round ?? null, token: current?.opened.token ?? null },
   })
+}
+
+/** In ms; null = the meta controller is off. It is also off in a run whose stored spec has no `loop.meta`: such a run is older than the default. */
+export function lookInterval(run: OpenRun): number | null {
+  const { meta } = liveSpec(run).loop
+  return meta && meta.on !== false ? meta.every : null
 }

@@ -3,6 +3,7 @@
  * build starts from a copy, and what it writes there is thrown away: no candidate inherits from a different candidate, and
  * both sides of a pair start from the same state.
  */
+
 import { createHash } from 'node:crypto'
 import {
   constants,
@@ -21,8 +22,8 @@ import { changesBetween, listTree } from '../git/trees.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { type Site, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
+import { cachePaths } from '../run/data.ts'
 import type { RunRecord, Surroundings } from '../run/open.ts'
-import { cachePaths } from '../run/preconditions.ts'
 import { preparationKeys } from './preparation-keys.ts'
 import { drifted, type Manifest, takeManifest } from './slot-facts.ts'
 import { judgedCommit } from './worktree.ts'

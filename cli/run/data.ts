@@ -9,6 +9,7 @@ import { call, next } from '../next.ts'
 import { dataFile, listRuns, type RunPaths, runPaths, type Site, STATE_FOLDER } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type GlobMatch, matchGlobs } from '../spec/rules.ts'
+import type { Spec } from '../spec/spec.ts'
 import type { OpenRun } from './open.ts'
 
 export interface DataFile {
@@ -237,3 +238,11 @@ const unreadable = (at: string, error: unknown): Problem => ({
   hint: 'check its permissions',
   at,
 })
+
+// ---------------------------------------------------------------- the paths of `worktree.cache`: outputs of builds, never sources
+
+/** From the root of the repository, without a slash at the end. */
+export const cachePaths = ({ worktree }: Pick<Spec, 'worktree'>, prefix: string): string[] =>
+  (worktree.cache ?? []).map((path) =>
+    [prefix, path.replace(/^(?:\.\/)+|\/+$/g, '')].filter(Boolean).join('/'),
+  )

@@ -19,7 +19,7 @@ import { readSpecFile } from '../spec/read.ts'
 import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
 import type { Spec } from '../spec/spec.ts'
 import { warningsOf } from '../spec/warnings.ts'
-import { collectData, type DataFile } from './data.ts'
+import { cachePaths, collectData, type DataFile } from './data.ts'
 import { findHoldout } from './holdout.ts'
 import { itemsForInit } from './items.ts'
 import type { Surroundings } from './open.ts'
@@ -279,14 +279,6 @@ async function baseIn(
     warnings: taken.value.leftOut.map(({ path, reason }) => `${path} is not part of the base: ${reason}`),
   })
 }
-
-// ---------------------------------------------------------------- the paths of `worktree.cache`: outputs of builds, never sources
-
-/** From the root of the repository, without a slash at the end. */
-export const cachePaths = ({ worktree }: Pick<Spec, 'worktree'>, prefix: string): string[] =>
-  (worktree.cache ?? []).map((path) =>
-    [prefix, path.replace(/^(?:\.\/)+|\/+$/g, '')].filter(Boolean).join('/'),
-  )
 
 /**
  * Problem `cache_not_ignored` for a path that git has, or would add: sources of a candidate would then come from the

@@ -7,7 +7,8 @@ import { LOOKS } from '../../ledger/task-id.ts'
 import { ok, type Result } from '../../result.ts'
 import type { OpenRun } from '../../run/open.ts'
 import { firstRefused } from '../record-answer.ts'
-import { lookInterval, type SiftedEdits, siftEdits } from './edits.ts'
+import { lookInterval } from '../round.ts'
+import { type SiftedEdits, siftEdits } from './edits.ts'
 import { type MetaFact, metaFactsOf } from './facts.ts'
 
 export type EditView = Edit & {

@@ -1,4 +1,5 @@
 /** Which edits of the meta controller are accepted: by the rules of each kind, and against the edits that hold already. Pure. */
+
 import {
   type Edit,
   type Knobs,
@@ -12,7 +13,6 @@ import {
 import { addEdit, directionsOf, editById, knobsOfNextRound, type MetaState } from '../../ledger/meta.ts'
 import type { State } from '../../ledger/state.ts'
 import { unreachable } from '../../result.ts'
-import { liveSpec, type OpenRun } from '../../run/open.ts'
 import { alike } from '../../text.ts'
 
 // ---------------------------------------------------------------- what the meta controller may say, and what each word of it may hold
@@ -256,10 +256,4 @@ function undoRefused(id: string, { knobs }: State, meta: MetaState): Refused | n
   return knobsOfNextRound(meta, knobs)[edit.knob] === edit.value
     ? null
     : no('overruled', `a later edit set ${edit.knob}: undo that one first`)
-}
-
-/** In ms; null = the meta controller is off. It is also off in a run whose stored spec has no `loop.meta`: such a run is older than the default. */
-export function lookInterval(run: OpenRun): number | null {
-  const { meta } = liveSpec(run).loop
-  return meta && meta.on !== false ? meta.every : null
 }

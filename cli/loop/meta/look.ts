@@ -6,8 +6,8 @@ import { currentRound, type State } from '../../ledger/state.ts'
 import { lookTask } from '../../ledger/task-id.ts'
 import { ok, type Result } from '../../result.ts'
 import type { OpenRun } from '../../run/open.ts'
+import { lookInterval } from '../round.ts'
 import { applyEdits, metaDue } from './apply.ts'
-import { lookInterval } from './edits.ts'
 
 /** Looks in a row, in one round, whose agent gave no answer: after these it is not asked in that round any more. */
 const FAILED_LOOKS = 3
