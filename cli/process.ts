@@ -36,5 +36,4 @@ export {
   type Orphan,
   strangerOf,
 } from './process/orphans.ts'
-export { cutStored } from './process/output.ts'
-export { type Job, type Supervised, supervise } from './process/supervise.ts'
+export { cutStored, type Job, type Supervised, supervise } from './process/supervise.ts'

@@ -1,7 +1,15 @@
 // Which modules one candidate travels through: runs `new`, `run` and `report` on a small repository from unbundled modules, and lists
 // each module of which a function ran. `--all` adds those that were only loaded. cli/DESIGN.md names the count.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,4 @@
 /** `round open`: where the run stands, and which experiments may be parents in the round that begins. */
-
 import { hasSeal } from '../experiment/create.ts'
 import { approvedPackages } from '../ledger/backlog.ts'
 import { bestOf } from '../ledger/best.ts'

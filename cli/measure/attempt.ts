@@ -9,8 +9,9 @@ import { calibrate } from '../evaluate/calibrate.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { unfitFor } from '../evaluate/impossible.ts'
 import { median } from '../evaluate/stats.ts'
+import { type Changed, looksLikeTest, type TestFinding, testsGone } from '../evaluate/tests-gone.ts'
 import { decideVerdict, type VerdictFacts } from '../evaluate/verdict.ts'
-import { treePaths } from '../git/trees.ts'
+import { patchBetween, type TreeChange, treePaths } from '../git/trees.ts'
 import type { GatePhase, GateResult, GateRule, SampleFault } from '../ledger/events.ts'
 import { distinctValues } from '../ledger/same-value.ts'
 import {
@@ -22,7 +23,7 @@ import {
   nodeValue,
 } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { OpenRun, RunRecord } from '../run/open.ts'
 import { pauseLoop } from '../run/steer.ts'
 import { artifactPlaces, type Guard, guardArtifacts, looseArtifacts, startFault } from './artifacts.ts'
 import { compareTrial } from './comparison.ts'
@@ -32,14 +33,11 @@ import { heldOut, removeHeldData } from './holdout.ts'
 import { openItemJudge } from './item-judge.ts'
 import { firstAnchors } from './judged-pairs.ts'
 import { choicesOfAttempt } from './random-choices.ts'
-import { RecordedSource } from './recorded-source.ts'
-import { baselineSample, recordedSamples } from './samples.ts'
 import type { Seal } from './seal.ts'
 import { Session } from './session.ts'
 import { interrupted, type LeasedSlot, leaseSlot, placeCandidate, type RunInSlot } from './slot.ts'
 import { type InSlot, SlotSource } from './slot-source.ts'
-import type { Recorder } from './steps.ts'
-import { lookAtTests } from './tests-gone.ts'
+import { type AttemptRecord, baselineSample, type Recorder, recordedSamples } from './steps.ts'
 import {
   ATTEMPT,
   accept,
@@ -49,6 +47,7 @@ import {
   must,
   Orphaned,
   orphanedBy,
+  RecordedSource,
   type RunInTrial,
   sampleOnce,
   type Trial,
@@ -402,4 +401,70 @@ async function faultOfOtherGate(
   const passed = theirs && lastJudged(theirs)?.gates.some((one) => one.name === name && one.passed)
   if (other === null || !passed) return null
   return { fault: await source.gateOfOther(gate, other), isNew: true }
+}
+
+// ---------------------------------------------------------------- what a candidate did to tests, compared with its parent
+
+/** Changes of more files than this are not examined; a person would not read them either. */
+const MOST_FILES = 400
+/** Lines of one file. */
+const MOST_LINES = 20_000
+/** Context of a patch, so that it holds both files whole. */
+const WHOLE = 1_000_000
+const KEPT = 50
+const SOURCE =
+  /\.(?:[cm]?[jt]sx?|vue|svelte|py|rb|rs|go|java|kt|scala|groovy|cs|fs|swift|php|c|cc|cpp|cxx|h|hh|hpp|zig|d|dart|ex|exs|lua|jl|pl|r|sh|bash)$/i
+
+/**
+ * The tests that a candidate removed or weakened against its parent. If an earlier process of this attempt recorded findings,
+ * they are the answer; else the patch is read, and what it shows is recorded. A patch that is too large gives no findings.
+ */
+export async function lookAtTests(
+  run: RunRecord,
+  { parentTree, tree, changes }: Pick<Seal, 'parentTree' | 'tree' | 'changes'>,
+  record: AttemptRecord,
+): Promise<Result<TestFinding[]>> {
+  const known = testsIn(record)
+  if (known.length > 0) return ok(known)
+  const telling = changes.filter(isTelling).slice(0, MOST_FILES)
+  if (telling.length === 0) return ok([])
+  const paths = telling.map(({ path }) => path)
+  const patch = await patchBetween(run.site, parentTree, tree, { paths, context: WHOLE })
+  // A patch that is too large to be read gives no findings.
+  if (!patch.ok) return patch.problem.code === 'git_output_too_large' ? ok([]) : patch
+  const found = testsGone(wholeFiles(patch.value, telling)).slice(0, KEPT)
+  if (found.length > 0) record.decide({ is: 'tests', tests: found })
+  return ok(found)
+}
+
+/** The recorded findings; none for attempts that were judged by a version that did not look for them. */
+export function testsIn(record: AttemptRecord): TestFinding[] {
+  return record.decided('tests')[0]?.tests ?? []
+}
+
+/** Text, and a test, a configuration, or code that could end its process. */
+const isTelling = ({ path, status, added, removed }: TreeChange): boolean =>
+  status !== 'T' &&
+  added !== null &&
+  removed !== null &&
+  added + removed > 0 &&
+  added < MOST_LINES &&
+  (looksLikeTest(path) || SOURCE.test(path) || /\.(?:ini|toml|json|ya?ml|xml)$|(?:^|\/)\.\w+$/.test(path))
+
+/** Both sides of a patch that has the whole of each file as its context, in the order of `changes`. */
+function wholeFiles(patch: string, changes: readonly TreeChange[]): Changed[] {
+  const sections = patch.split(/^diff --git /m).slice(1)
+  if (sections.length !== changes.length)
+    throw new Error(`a patch of ${changes.length} files has ${sections.length} parts`)
+  return changes.map(({ path, status }, index): Changed => {
+    const [, ...hunks] = (sections[index] ?? '').split(/^@@ .*$/m)
+    const lines = hunks.join('').split('\n').slice(1)
+    const side = (sign: string) =>
+      lines.flatMap((line) => (line[0] === ' ' || line[0] === sign ? [line.slice(1)] : [])).join('\n')
+    return {
+      path,
+      before: status === 'A' ? null : side('-'),
+      after: status === 'D' ? null : side('+'),
+    }
+  })
 }

@@ -3,7 +3,7 @@
  * judge stage of a trial, in a slot, with the gates on what is left. No test changes the status of an experiment.
  */
 
-import { existsSync, renameSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, readlinkSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { tailOf } from '../evaluate/command.ts'
 import { recordable } from '../evaluate/comparable.ts'
@@ -16,24 +16,22 @@ import type { Attributed, AttributionStarted, Comparison, GateRule, Sample, Side
 import { isSameValue } from '../ledger/same-value.ts'
 import { type Experiment, isOfMachine, nodeValue } from '../ledger/state.ts'
 import { gatesOf, readSteps, samplesOf, stepsDigest } from '../ledger/steps.ts'
-import { attributionFolder, stepsFile } from '../paths.ts'
+import { attributionFolder, slotPath, stepsFile } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { OpenRun, RunRecord } from '../run/open.ts'
 import { noEvidence, runGates } from './attempt.ts'
 import { modeOf } from './comparison.ts'
 import type { Preparation } from './decisions.ts'
 import { contextAgainst, faultOfOther, runPairs } from './pairs.ts'
 import { choicesWithoutAttempt, type RandomChoices } from './random-choices.ts'
-import { RecordedSource } from './recorded-source.ts'
-import { sameOutputs } from './same-outputs.ts'
-import { baselineSample } from './samples.ts'
 import type { Seat, Session, WantedSample } from './session.ts'
-import { interrupted } from './slot.ts'
-import { Recorder, RecordLost } from './steps.ts'
+import { interrupted, type LeasedSlot } from './slot.ts'
+import { baselineSample, Recorder, RecordLost } from './steps.ts'
 import { partBytecode } from './tamper.ts'
 import {
   accept,
   type Plan,
+  RecordedSource,
   type RunInTrial,
   type SampleAt,
   type SampleSource,
@@ -438,4 +436,42 @@ const incomplete: Problem = {
   code: 'record_incomplete',
   message: 'the record of the test lacks the build',
   hint: 'a file of the run is damaged or gone',
+}
+
+// ---------------------------------------------------------------- candidates that were built to the same
+// Whether two candidates in the checkouts of a slot were built to the same, so that no measurement can tell them apart.
+
+/** Sources that only a compiler reads. Any other file may be read by the benchmark itself. */
+const COMPILED =
+  /\.(?:c|cc|cpp|cxx|h|hh|hpp|hxx|inl|m|mm|rs|go|java|kt|scala|swift|zig|d|hs|ml|mli|f|f90|adb|ads|cu|s)$/i
+
+/** Larger outputs are not compared: that would take longer than the measurement. */
+const MOST_BYTES = 256 * 2 ** 20
+
+/**
+ * True when only sources for a compiler differ, and what setup and build left is the same, byte by byte. `paths`: the
+ * files that differ. False when that is not certain.
+ */
+export function sameOutputs(
+  { spec }: Pick<RunRecord, 'spec'>,
+  { site, slot }: Pick<LeasedSlot, 'site' | 'slot'>,
+  [one, other]: readonly [Seat, Seat],
+  paths: readonly string[],
+): boolean {
+  if (spec.worktree.build === null || !paths.every((path) => COMPILED.test(path))) return false
+  const [mine, theirs] = [one, other].map(({ place, placed }) => ({
+    top: slotPath(site, slot, place),
+    files: Object.keys(placed.before.files).sort(),
+  }))
+  if (!mine || !theirs || mine.files.length === 0 || mine.files.join('\0') !== theirs.files.join('\0'))
+    return false
+  let bytes = 0
+  return mine.files.every((path) => {
+    const [a, b] = [join(mine.top, path), join(theirs.top, path)]
+    const [first, second] = [lstatSync(a), lstatSync(b)]
+    if (first.mode !== second.mode || first.size !== second.size) return false
+    if (first.isSymbolicLink()) return readlinkSync(a) === readlinkSync(b)
+    bytes += first.size
+    return first.isFile() && bytes <= MOST_BYTES && readFileSync(a).equals(readFileSync(b))
+  })
 }

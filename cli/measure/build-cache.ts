@@ -3,7 +3,6 @@
  * build starts from a copy, and what it writes there is thrown away: no candidate inherits from a different candidate, and
  * both sides of a pair start from the same state.
  */
-
 import { createHash } from 'node:crypto'
 import {
   constants,
@@ -24,8 +23,7 @@ import { type Site, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { cachePaths } from '../run/data.ts'
 import type { RunRecord, Surroundings } from '../run/open.ts'
-import { preparationKeys } from './preparation-keys.ts'
-import { drifted, type Manifest, takeManifest } from './slot-facts.ts'
+import { drifted, type Manifest, preparationKeys, takeManifest } from './slot-facts.ts'
 import { judgedCommit } from './worktree.ts'
 
 /** One checkout of a slot, and what is to be built there. */

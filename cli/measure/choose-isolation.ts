@@ -6,9 +6,9 @@ import type { IsolationRule } from '../ledger/events.ts'
 import { isolationSupport } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun, RunRecord } from '../run/open.ts'
-import { baselineHolds } from './baseline-holds.ts'
 import { ISOLATION_RULES, type IsolationChoice } from './isolation.ts'
-import { interrupted, type LeasedSlot, leaseSlot } from './slot.ts'
+import { gateIn, sampleIn } from './session.ts'
+import { interrupted, type LeasedSlot, leaseSlot, placeCandidate, type RunInSlot } from './slot.ts'
 
 /**
  * The isolation that the run has recorded; else what the spec and the machine allow. null: a version without isolation
@@ -179,4 +179,31 @@ function refused(found: IsolationChoice): Problem {
         ? 'write measure.isolation: auto'
         : `to allow this, add to assay.yaml: measure: { ${reasons.map(({ line }) => line).join(', ')} }`,
   }
+}
+
+// ---------------------------------------------------------------- whether the baseline passes
+// Whether the baseline passes setup, build, gates and one sample. The searches for an isolation or a variable that it
+// needs call it.
+
+export interface BaselineCheck {
+  /** Existing, with a folder `samples`. */
+  outputs: string
+  /** Whether setup is repeated as well. */
+  repeatSetup: boolean
+}
+
+/** Setup, build, gates and one sample in the slot, with the environment and the isolation of `leased`. */
+export async function baselineHolds(
+  run: RunInSlot,
+  leased: LeasedSlot,
+  base: { commit: string; tree: string },
+  { outputs, repeatSetup }: BaselineCheck,
+): Promise<boolean> {
+  const placed = await placeCandidate(run, leased, 'b', base, { outputs, repeatSetup, rebuild: true })
+  if (!placed.ok || placed.value.setup || placed.value.build) return false
+  for (const gate of run.spec.gates)
+    if (!(await gateIn(run, leased, placed.value, gate, outputs)).passed) return false
+  const at = { stage: 'check', side: 'candidate', pair: 0, seed: 1 } as const
+  const sample = await sampleIn(run, leased, placed.value, { ...at, folder: outputs, secluded: true })
+  return sample.fault === null
 }

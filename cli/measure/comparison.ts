@@ -6,7 +6,7 @@
 import { variedMetrics, variesByNature } from '../evaluate/calibrate.ts'
 import { breakTie, compareDeterministic, type TieBreaker } from '../evaluate/compare.ts'
 import { isCandidates } from '../evaluate/crowd.ts'
-import { summaryOfMetrics } from '../evaluate/summary.ts'
+import { summaryOfMetrics } from '../evaluate/stats.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { NoiseMode, Sample } from '../ledger/events.ts'
 import { betterBy, isSameValue } from '../ledger/same-value.ts'

@@ -17,7 +17,7 @@ import {
 } from '../evaluate/crowd.ts'
 import { figure } from '../evaluate/figure.ts'
 import { regressions } from '../evaluate/protected.ts'
-import { summaryOfMetrics } from '../evaluate/summary.ts'
+import { summaryOfMetrics } from '../evaluate/stats.ts'
 import type { ExecutorConfig } from '../executor/config.ts'
 import type { Pinned } from '../git/store.ts'
 import { bestOf } from '../ledger/best.ts'
@@ -56,14 +56,21 @@ import { lengthObjection } from './judged-pairs.ts'
 import { faultOfOther, protectedPairs, runPairs, type StageAnswer } from './pairs.ts'
 import type { Confirmation } from './parcel.ts'
 import { choicesWithoutAttempt, drawNonce } from './random-choices.ts'
-import { lacking, RecordedSource } from './recorded-source.ts'
-import { baselineSample } from './samples.ts'
 import { storedSeal } from './seal.ts'
 import { interrupted } from './slot.ts'
 import { SlotSource } from './slot-source.ts'
-import { Recorder, RecordLost } from './steps.ts'
+import { baselineSample, Recorder, RecordLost } from './steps.ts'
 import { bytecodeDoubt, partBytecode } from './tamper.ts'
-import { addFault, type Plan, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
+import {
+  addFault,
+  lacking,
+  type Plan,
+  placeOther,
+  RecordedSource,
+  type RunInTrial,
+  sampleOnce,
+  type Trial,
+} from './trial.ts'
 import { changedBeside, changedByItself, changedByOther } from './verdict-event.ts'
 import {
   type ExtraMeasurement,

@@ -70,11 +70,10 @@ import { noteBest, tellBest } from './later-best.ts'
 import { HELD_OUT, type HeldOutParcel, packParcel } from './parcel.ts'
 import { choicesOfAttempt } from './random-choices.ts'
 import { collectRecorded, recordHolds, whenMeasured } from './recompute.ts'
-import { RecordedSource } from './recorded-source.ts'
 import type { Seal } from './seal.ts'
 import { interrupted } from './slot.ts'
 import { Recorder, RecordLost } from './steps.ts'
-import { ATTEMPT, type Evidence, must, orphanedBy, type Trial } from './trial.ts'
+import { ATTEMPT, type Evidence, must, orphanedBy, RecordedSource, type Trial } from './trial.ts'
 
 /** What a node answers beside its record. */
 export interface NodeAnswer {

@@ -4,11 +4,11 @@ import { checkConstraints } from '../evaluate/constraints.ts'
 import { movedControl } from '../evaluate/impossible.ts'
 import { differsBySide, doubt } from '../evaluate/plausible.ts'
 import { type Measured, type Regression, regressions } from '../evaluate/protected.ts'
-import { summaryOfMetrics } from '../evaluate/summary.ts'
+import { summaryOfMetrics } from '../evaluate/stats.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE, type Experiment, lastKept, nodeMetrics, nodeValue } from '../ledger/state.ts'
 import { protectedPairs, type StageAnswer } from './pairs.ts'
-import { recordedSamples } from './samples.ts'
+import { recordedSamples } from './steps.ts'
 import { placeOther, type RunInTrial, type Trial } from './trial.ts'
 
 /** More pairs than the rule of protected metrics needs to refuse at 5 %, and few compared with the pairs of a keep under noise. */

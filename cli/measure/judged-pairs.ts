@@ -22,9 +22,16 @@ import type { AnchorAnswer, Sample, SampleFault, Side, Stage } from '../ledger/e
 import { callsPerItem } from '../run/items.ts'
 import type { JudgeConfig } from '../spec/spec.ts'
 import type { DecisionOf, JudgeAnswer, JudgedItem } from './decisions.ts'
-import { batchesBefore, itemsOfPair, setOf } from './pair-items.ts'
-import { lacking } from './recorded-source.ts'
-import { addFault, type ItemJudge, must, type Trial } from './trial.ts'
+import {
+  addFault,
+  batchesBefore,
+  type ItemJudge,
+  itemsOfPair,
+  lacking,
+  must,
+  setOf,
+  type Trial,
+} from './trial.ts'
 
 /** If the judge gives this many invalid answers in a row, it does not work, and the attempt ends. */
 const UNSCORED = 3

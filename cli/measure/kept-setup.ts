@@ -27,7 +27,7 @@ import { type Site, setupsFolder } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { RunRecord } from '../run/open.ts'
 import { plain } from '../text.ts'
-import { preparationKeys } from './preparation-keys.ts'
+import { preparationKeys } from './slot-facts.ts'
 
 /** Kept results, and bytes of one of them. */
 const MOST_KEPT = 3

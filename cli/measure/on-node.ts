@@ -1,11 +1,23 @@
 /** What a job does on its node: measures one attempt or confirmation, as a slot of the submitting machine would, and writes its folder alone. */
-import { cpSync, existsSync, lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { removeTree } from '../disk/remove.ts'
 import { claimJob, isClaimed, isWithdrawn, writeResult, writeWhole } from '../executor/job-folder.ts'
+import { freeBytes } from '../files.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { stepsDigest } from '../ledger/steps.ts'
-import { artifactsFolder, habitsFile, stepsFile } from '../paths.ts'
+import { seeLock } from '../lock/inspect.ts'
+import { artifactsFolder, habitsFile, siteAt, slotLock, stepsFile } from '../paths.ts'
 import { rememberSecrets } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { machineNow } from '../run/machine.ts'
@@ -25,7 +37,6 @@ import { learnBest } from './later-best.ts'
 import { HELD_OUT, holdsParcel, type Parcel, readParcel, unpackParcel } from './parcel.ts'
 import { Recorder, RecordLost } from './steps.ts'
 import { must } from './trial.ts'
-import { trimNodeCache } from './trim-node-cache.ts'
 
 /** Measures the attempt of a folder. Problem `no_parcel` when it is no folder of a job; `claimed` when another start of the same job has begun, or when nobody waits for it: then nothing is done. */
 export async function measureOnNode(world: Surroundings, folder: string): Promise<Result<{ key: string }>> {
@@ -190,4 +201,48 @@ const endedFromOutside: Problem = {
   code: 'job_ended',
   message: 'the job was ended from outside, by the engine or by a person',
   hint: 'raise executor.limit if it took too long; else repeat the command',
+}
+
+// ---------------------------------------------------------------- what jobs of earlier runs left in the cache of a node
+
+const DAY_MS = 24 * 3600 * 1000
+/** Longer than a run rests, usually. What is removed is made again by the next job. */
+const UNUSED_MS = 14 * DAY_MS
+/** With less space than that on the disk, a place that was used before this day is removed as well, the oldest first. */
+const LITTLE = 4 * 1024 ** 3
+
+/** Removes places of other runs that were not used for long. `place`: the one that is used now. */
+export function trimNodeCache(cache: string, { place, now }: { place: string; now: Date }): void {
+  const own = join(cache, place)
+  mkdirSync(own, { recursive: true, mode: 0o700 })
+  utimesSync(own, now, now)
+  for (const { path, used } of placesIn(cache, place)) {
+    const unused = now.getTime() - used
+    if (unused < DAY_MS) break
+    const isNeeded = unused < UNUSED_MS && (freeBytes(cache) ?? LITTLE) >= LITTLE
+    if (!isNeeded && !isMeasuredIn(path)) removeTree(path)
+  }
+}
+
+/** The one that was used longest ago first. */
+function placesIn(cache: string, own: string): { path: string; used: number }[] {
+  return readdirSync(cache)
+    .filter((name) => /^r-[0-9a-f]{12}$/.test(name) && name !== own)
+    .flatMap((name) => {
+      const path = join(cache, name)
+      const found = lstatSync(path, { throwIfNoEntry: false })
+      return found?.isDirectory() ? [{ path, used: found.mtimeMs }] : []
+    })
+    .sort((one, other) => one.used - other.used)
+}
+
+function isMeasuredIn(path: string): boolean {
+  const site = siteAt(path)
+  const slots = dirname(slotLock(site, 0))
+  return (
+    existsSync(slots) &&
+    readdirSync(slots).some(
+      (name) => /^\d+$/.test(name) && seeLock(slotLock(site, Number(name))).state === 'alive',
+    )
+  )
 }

@@ -9,7 +9,7 @@ import type { Comparison, Sample, SampleFault, Side } from '../ledger/events.ts'
 import { nodeValue, type State } from '../ledger/state.ts'
 import { type PairedStageName, stepOfStage } from './decisions.ts'
 import { judgedPair } from './judged-pairs.ts'
-import { baselineSample } from './samples.ts'
+import { baselineSample } from './steps.ts'
 import { accept, addFault, type RunInTrial, sampleOnce, type Trial, throwIfOrphaned } from './trial.ts'
 
 /** How many pairs of a stage may be lost because the other side failed; after that the machine is taken to be at fault. */

@@ -18,8 +18,8 @@ import { ok, type Result } from '../result.ts'
 import { firstItems, readItems } from '../run/items.ts'
 import type { OpenRun, RunRecord } from '../run/open.ts'
 import { gatesOn } from './gates.ts'
-import { baselineSample } from './samples.ts'
 import type { GateDone, Seat } from './session.ts'
+import { baselineSample } from './steps.ts'
 import {
   type CurrentCandidate,
   currentCandidate,

@@ -7,16 +7,19 @@ import { join } from 'node:path'
 import { runGate } from '../evaluate/gates.ts'
 import { type SampleRequest, takeSample } from '../evaluate/measure.ts'
 import { redactStored } from '../evaluate/stored.ts'
+import { changesBetween, listTree } from '../git/trees.ts'
 import type { GateResult, GateRule, Sample, SampleFault, Side } from '../ledger/events.ts'
 import { call, next } from '../next.ts'
-import { slotDesk, slotDeskOf } from '../paths.ts'
+import { type Site, slotDesk, slotDeskOf } from '../paths.ts'
 import { ok, type Problem, type Result } from '../result.ts'
+import type { RunRecord } from '../run/open.ts'
+import type { FixedSpec } from '../spec/spec.ts'
 import { inTurns, type Turn } from '../suite/turns.ts'
 import type { ArtifactPlaces } from './artifacts.ts'
 import { DiskWatch } from './disk-space.ts'
 import { scopeOfRun } from './scope.ts'
+import { diffStat } from './seal.ts'
 import { type CheckoutPlace, type LeasedSlot, type Placed, placeCandidate, type RunInSlot } from './slot.ts'
-import { staticMetrics } from './static-metrics.ts'
 import { RecordLost } from './steps.ts'
 import { ChangedFilesLog, type Occupied, tamperedFiles, unlike } from './tamper.ts'
 import { must } from './trial.ts'
@@ -292,3 +295,40 @@ const notMadeAgain = (experiment: string, why: string): Problem => ({
   message: `the checkout of ${experiment} had to be made again, and could not be prepared: ${why}`,
   hint: next`run the same command again; ${call('doctor')} looks for the cause`,
 })
+
+// ---------------------------------------------------------------- metrics that Assay knows without running the candidate
+// Metrics that Assay knows of a candidate without running it; computed only when the spec names them.
+
+/** `source_bytes`: size of the mutable files. `diff_lines`: lines added and removed against the baseline. */
+export async function staticMetrics(
+  run: Pick<RunRecord, 'spec' | 'started' | 'paths'>,
+  site: Site,
+  tree: string,
+): Promise<Result<Record<string, number>>> {
+  const named = metricsNamed(run.spec)
+  const known: Record<string, number> = {}
+  if (named.has('source_bytes')) {
+    const files = await listTree(site, tree)
+    if (!files.ok) return files
+    const scope = scopeOfRun(run)
+    known.source_bytes = files.value.reduce(
+      (sum, { path, size }) => (scope(path) === 'mutable' ? sum + (size ?? 0) : sum),
+      0,
+    )
+  }
+  if (named.has('diff_lines')) {
+    const changes = await changesBetween(site, run.started.base.tree, tree, { asText: true })
+    if (!changes.ok) return changes
+    const { added, removed } = diffStat(changes.value)
+    known.diff_lines = added + removed
+  }
+  return ok(known)
+}
+
+const metricsNamed = (spec: FixedSpec): Set<string> =>
+  new Set([
+    spec.metric.name,
+    ...spec.constraints.map(({ metric }) => metric),
+    ...spec.protected.map(({ metric }) => metric),
+    ...spec.tie_breakers.map(({ metric }) => metric),
+  ])

@@ -1,5 +1,5 @@
 /** A measurement slot: leases it machine-wide, brings its checkouts to exactly what was sealed, sets up and builds there. */
-import { lstatSync, mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Inventory, nothingIn, takeInventory } from '../disk/inventory.ts'
@@ -7,6 +7,7 @@ import { type Keep, keepOnly } from '../disk/keep-only.ts'
 import { removeTree } from '../disk/remove.ts'
 import { type CommandRun, runPreparation } from '../evaluate/gates.ts'
 import { showGiven } from '../evaluate/measure.ts'
+import { redactStored } from '../evaluate/stored.ts'
 import { besidePaths } from '../git/observe.ts'
 import { changedFiles, freshenCheckout } from '../git/restore.ts'
 import { treePaths } from '../git/trees.ts'
@@ -21,8 +22,8 @@ import {
   tryHold,
 } from '../lock.ts'
 import type { Tell } from '../notices.ts'
-import { leaseFolder, type Site, slotLock, slotPath } from '../paths.ts'
-import { type Isolation, isElsewhere, nameOfProcess, type ProcessIdentity } from '../process.ts'
+import { leaseFolder, type Site, slotDesk, slotLock, slotPath, stepsFile } from '../paths.ts'
+import { endOrphans, type Isolation, isElsewhere, nameOfProcess, type ProcessIdentity } from '../process.ts'
 import { ok, type Problem, type Result } from '../result.ts'
 import { dataLike, dataOfRun } from '../run/data.ts'
 import type { OpenRun, RunRecord, Surroundings } from '../run/open.ts'
@@ -38,13 +39,12 @@ import {
   type IsolationChoice,
   isolationOf,
 } from './isolation.ts'
-import { endLeftoverProcesses } from './leftovers.ts'
-import { preparationKeys } from './preparation-keys.ts'
 import {
   drifted,
   EMPTY_MANIFEST,
   forgetFacts,
   type Manifest,
+  preparationKeys,
   readFacts,
   type SlotFacts,
   takeManifest,
@@ -648,3 +648,41 @@ const common = (run: RunInSlot, leased: LeasedSlot, at: Preparing) => ({
   folders: [at.path],
   signal: run.signal,
 })
+
+// ---------------------------------------------------------------- what a killed measurement left
+// Removes what a killed measurement left: processes, outputs with secrets, files of its samples. The next measurement in
+// the slot and `abort` call it.
+
+/** A daemon that outlived a killed run holds ports, files and memory, which would make the next candidate fail. */
+export async function endLeftoverProcesses(site: Site, tell: Tell): Promise<void> {
+  const [first, ...more] = await endOrphans(site.state)
+  if (!first) return
+  const others = more.length === 0 ? '' : ` (and ${more.length} more)`
+  tell({
+    type: 'warning',
+    message: `a killed run had left a process; Assay ended it: ${first.command}${others}`,
+  })
+}
+
+/**
+ * Removes what a killed process wrote into an attempt's folder, since secrets were not yet redacted there. Call it only when
+ * that process has ended (a resumed attempt takes those samples again). Steps are redacted as they are written.
+ */
+export function redactLeftoverOutputs(attempt: string): void {
+  if (!existsSync(attempt)) return
+  for (const name of readdirSync(attempt)) {
+    const path = join(attempt, name)
+    if (path !== stepsFile(attempt)) redactStored(path)
+  }
+}
+
+/** Removes what samples were writing when their process was killed, in slots that no process uses now. */
+export function removeUnfinishedOutputs(site: Site): void {
+  for (let slot = 0; existsSync(dirname(slotDesk(site, slot))); slot++) {
+    if (!existsSync(slotDesk(site, slot))) continue
+    const hold = tryHold(slotLock(site, slot))
+    if (!hold.held) continue
+    removeTree(slotDesk(site, slot))
+    hold.release()
+  }
+}

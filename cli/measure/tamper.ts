@@ -2,20 +2,20 @@
  * Files that decide what is measured and that a candidate's own run changed: sealed files (its own included), files that
  * setup and build made, and data.
  */
-import { lstatSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { changedIn, putBack } from '../disk/inventory.ts'
+import { lstatSync, readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { changedIn, fileStamp, putBack } from '../disk/inventory.ts'
 import { fileJson } from '../files.ts'
 import { changedFiles } from '../git/restore.ts'
 import { treePaths } from '../git/trees.ts'
 import { BASELINE, lastJudged, type State } from '../ledger/state.ts'
-import { habitsFile, slotPath } from '../paths.ts'
+import { seeLock } from '../lock/inspect.ts'
+import { habitsFile, type Site, slotFacts, slotLock, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { stampIn } from '../run/data.ts'
 import type { RunRecord } from '../run/open.ts'
 import { type Area, matchGlobs } from '../spec/rules.ts'
 import { changedData, dataPaths, removePlanted } from './data.ts'
-import { watchOtherSlots } from './other-slots.ts'
 import { scopeOfRun } from './scope.ts'
 import {
   asideOf,
@@ -407,4 +407,33 @@ function readHabits({ paths }: Pick<RunRecord, 'paths'>): Habits {
   const found = fileJson<string[] | Habits>(habitsFile(paths)) ?? []
   const older = { touched: null, prepared: null, made: null }
   return Array.isArray(found) ? { ...older, rewritten: found } : { ...older, ...found }
+}
+
+// ---------------------------------------------------------------- other slots of this repository
+// If one measured during a session, nobody can tell whose run changed a file.
+
+/**
+ * Whether one has measured since this was called, or measured then. Never in isolation, where other slots cannot be reached.
+ * A different run may use more slots than this one, so those count that are there.
+ */
+export function watchOtherSlots({ site, slot, isolation }: LeasedSlot): () => boolean {
+  if (isolation?.method) return () => false
+  const isUsed = (other: number) => seeLock(slotLock(site, other)).state === 'alive'
+  // Not compared with our clock: that of the file system may differ, and either may be set meanwhile.
+  const stamps = (other: number) =>
+    [slotFacts(site, other, 'a'), slotFacts(site, other, 'b')].map(stampOf).join()
+  const others = () => slotsOf(site).filter((other) => other !== slot)
+  const atFirst = new Map(others().map((other) => [other, stamps(other)]))
+  const wasUsed = [...atFirst.keys()].some(isUsed)
+  return () => wasUsed || others().some((other) => isUsed(other) || stamps(other) !== atFirst.get(other))
+}
+
+function slotsOf(site: Site): number[] {
+  const names = readdirSync(dirname(slotLock(site, 0)))
+  return [...new Set(names.flatMap((name) => /^(\d+)(?:\.lock)?$/.exec(name)?.[1] ?? []))].map(Number)
+}
+
+function stampOf(path: string): string {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found ? fileStamp(found) : ''
 }

@@ -2,7 +2,8 @@
 import { incomparable } from '../evaluate/comparable.ts'
 import type { TestFinding } from '../evaluate/tests-gone.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
-import type { ItemSets } from '../judge/items.ts'
+import { ANCHORS_AT_FIRST } from '../judge/anchors.ts'
+import { type BatchSoFar, type ItemSetName, type ItemSets, nextItems } from '../judge/items.ts'
 import type {
   AnchorAnswer,
   Calibration,
@@ -17,13 +18,12 @@ import type {
 } from '../ledger/events.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { type Experiment, undermined } from '../ledger/state.ts'
+import { call, next } from '../next.ts'
 import type { Result } from '../result.ts'
 import type { Informed, RunRecord, Surroundings } from '../run/open.ts'
 import type { Artifacts } from './artifacts.ts'
-import { itemsOfPair } from './pair-items.ts'
 import type { RandomChoices } from './random-choices.ts'
-import { baselineSample } from './samples.ts'
-import { type AttemptRecord, RecordLost } from './steps.ts'
+import { type AttemptRecord, baselineSample, RecordLost } from './steps.ts'
 
 /** What was found; `tampered` names files that decide the verdict and that a run changed. */
 export interface Evidence {
@@ -229,3 +229,81 @@ export async function sampleOnce(trial: Trial, at: SampleAt, secluded?: Secluded
   trial.record.sample(sample)
   return sample
 }
+
+// ---------------------------------------------------------------- which items a pair is about: the same for both sides, known before either is measured
+
+interface Chosen {
+  record: Pick<AttemptRecord, 'decided'>
+  choices: Pick<RandomChoices, 'draws'>
+}
+
+export const setOf = (stage: Stage): ItemSetName =>
+  stage === 'holdout' ? 'holdout' : stage === 'confirm' || stage === 'best' ? 'confirm' : 'judge'
+
+/** `best` goes on where `confirm` ended, since both use one set. */
+export function batchesBefore({ record }: Pick<Chosen, 'record'>, stage: Stage, pair: number): BatchSoFar[] {
+  return record
+    .decided('batch')
+    .filter((one) => (one.stage === stage ? one.pair < pair : stage === 'best' && one.stage === 'confirm'))
+    .map(({ asked, changed }) => ({ asked, changed }))
+}
+
+/** The ids that a sample of the baseline answers at `init`. */
+export const calibrationItems = (sets: ItemSets): string[] =>
+  sets.judge.slice(0, Math.max(sets.batch, ANCHORS_AT_FIRST)).map(({ id }) => id)
+
+/** The ids that a sample of this pair must answer. Samples that no judge compares answer the first items. */
+export function itemsOfPair(chosen: Chosen, sets: ItemSets, stage: Stage, pair: number): string[] {
+  const ids = (items: readonly { id: string }[]) => items.map(({ id }) => id)
+  if (stage === 'calibrate') return calibrationItems(sets)
+  if (stage === 'check' || stage === 'guard') return ids(sets.judge.slice(0, sets.batch))
+  if (stage === 'holdout') return ids(sets.holdout.slice(0, 2 * sets.batch))
+  return ids(nextItems(sets, setOf(stage), chosen.choices.draws('items'), batchesBefore(chosen, stage, pair)))
+}
+
+// ---------------------------------------------------------------- the record of an attempt as the source of a trial
+
+/** Everything that a verdict needs is recorded; if something is missing, the record is damaged. */
+export class RecordedSource implements SampleSource {
+  readonly judge = null
+  readonly #artifacts: Artifacts
+  readonly #record: AttemptRecord
+
+  constructor(artifacts: Artifacts, record: AttemptRecord) {
+    this.#artifacts = artifacts
+    this.#record = record
+  }
+
+  place(experiment: string) {
+    const found = this.#record.decided('broken').find(({ placed }) => placed === experiment)
+    return Promise.resolve(found?.broken ?? null)
+  }
+  sample(): Promise<Sample> {
+    throw lacking('a sample')
+  }
+  pair(): never {
+    throw lacking('a pair')
+  }
+  gate(): never {
+    throw lacking('a gate')
+  }
+  /** Records of earlier releases do not say: there the candidate was asked once, and alone. */
+  gateAgain() {
+    return Promise.resolve(undefined)
+  }
+  gateOfOther() {
+    return Promise.resolve(null)
+  }
+  artifacts({ stage, pair }: Sample) {
+    const found = this.#record.decided('declared').find((one) => one.stage === stage && one.pair === pair)
+    return found ? { fault: found.declared } : { records: this.#artifacts }
+  }
+}
+
+export const lacking = (what: string) =>
+  new RecordLost({
+    kind: 'refused',
+    code: 'record_incomplete',
+    message: `the record of this attempt lacks ${what} that its verdict rests on`,
+    hint: next`${call('doctor')} checks whether files of the run are damaged`,
+  })

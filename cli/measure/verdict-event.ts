@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { belowFloor } from '../evaluate/impossible.ts'
 import { failureSignature, remarksOn } from '../evaluate/remarks.ts'
-import { summaryOfMetrics, summaryOfTasks } from '../evaluate/summary.ts'
+import { summaryOfMetrics, summaryOfTasks } from '../evaluate/stats.ts'
 import { testsDoubt, testsRemark } from '../evaluate/tests-gone.ts'
 import { decideVerdict, type Verdict } from '../evaluate/verdict.ts'
 import { sameScores } from '../ledger/best.ts'

@@ -15,7 +15,6 @@ import type { OpenRun, RunRecord } from '../run/open.ts'
 import { dataPaths, giveData } from './data.ts'
 import { rememberCheckout } from './disk-space.ts'
 import { benchmarkEnvironment } from './environment.ts'
-import { lastLines } from './failing-output.ts'
 import {
   beforeSetup,
   keepSetup,
@@ -24,6 +23,7 @@ import {
   reuseSetup,
   type SettingUp,
 } from './kept-setup.ts'
+import { lastLines } from './output.ts'
 import { fingerprintMutable, mutableFor } from './scope.ts'
 
 /** What a seal needs to know about the worktree's original state. */

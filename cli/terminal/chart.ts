@@ -3,8 +3,17 @@ import { shown } from '../evaluate/figure.ts'
 import { STATUSES, type Status } from '../ledger/events.ts'
 import { plain } from '../text.ts'
 import type { ChartColumns, ChartInput } from '../view/chart.ts'
-import { GLYPHS, READING_ORDER, WEIGHT } from './glyphs.ts'
-import { type Cell, cell, clip, type Line, merged, type TextRole } from './lines.ts'
+import {
+  type Cell,
+  cell,
+  clip,
+  GLYPHS,
+  type Line,
+  merged,
+  READING_ORDER,
+  type TextRole,
+  WEIGHT,
+} from './lines.ts'
 
 /**
  * The y range that shows what matters: the values in `must` (best path, baseline) always, and of the others all

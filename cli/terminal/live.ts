@@ -2,8 +2,7 @@ import { duration, gainOf, gainText, shown } from '../evaluate/figure.ts'
 import type { Direction, Status, StopReason } from '../ledger/events.ts'
 import { padEnd, plain, widthOf } from '../text.ts'
 import type { BudgetUsed } from '../view/chart.ts'
-import { GLYPHS } from './glyphs.ts'
-import { BLANK, type Cell, cell, clip, type Line, lineWidth } from './lines.ts'
+import { BLANK, type Cell, cell, clip, GLYPHS, type Line, lineWidth } from './lines.ts'
 import { STOPPED, spent } from './summary.ts'
 
 export interface LiveLane {

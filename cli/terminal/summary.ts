@@ -3,8 +3,7 @@ import type { StopReason } from '../ledger/events.ts'
 import { padEnd, plain, widthOf } from '../text.ts'
 import type { Arms, BudgetUsed, PathStep, SummaryInput } from '../view/chart.ts'
 import type { PredictionRow } from '../view/predictions.ts'
-import { GLYPHS, READING_ORDER } from './glyphs.ts'
-import { type Cell, cell, clip, type Line } from './lines.ts'
+import { type Cell, cell, clip, GLYPHS, type Line, READING_ORDER } from './lines.ts'
 
 const MOST_STEPS = 8
 const MOST_PREDICTIONS = 3

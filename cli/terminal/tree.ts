@@ -1,8 +1,7 @@
 import { shown } from '../evaluate/figure.ts'
 import type { Reason, Status } from '../ledger/events.ts'
 import { plain } from '../text.ts'
-import { GLYPHS } from './glyphs.ts'
-import { type Cell, cell, clip, type Line } from './lines.ts'
+import { type Cell, cell, clip, GLYPHS, type Line } from './lines.ts'
 
 export interface TreeNode {
   experiment: string

@@ -10,13 +10,13 @@ import { networkFolders } from '../doctor/checks/disk.ts'
 import { inCrowd, isSpoiltByCrowd, spoils } from '../evaluate/crowd.ts'
 import { shown } from '../evaluate/figure.ts'
 import { oddDirection } from '../evaluate/plausible.ts'
+import { type NarrowedFrom, narrowed, narrowedFrom, readTarget } from '../experiment/attribute.ts'
 import {
   type BaselineAnswer,
   describeBaseline,
   judgeBaseline,
   type NeedsLooser,
 } from '../experiment/baseline.ts'
-import { type NarrowedFrom, narrowed, narrowedFrom, readTarget } from '../experiment/narrow.ts'
 import { textOfVersion } from '../experiment/text.ts'
 import { removeWorktree } from '../git/worktrees.ts'
 import type { RunStarted } from '../ledger/events.ts'
@@ -30,7 +30,7 @@ import {
   recordIsolation,
 } from '../measure/choose-isolation.ts'
 import type { IsolationChoice } from '../measure/isolation.ts'
-import { recordedSamples } from '../measure/samples.ts'
+import { recordedSamples } from '../measure/steps.ts'
 import { ensureWorktree } from '../measure/worktree.ts'
 import { call, next, type Said } from '../next.ts'
 import {

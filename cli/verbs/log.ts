@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { settled, whenLedger } from '../experiment/wait.ts'
 import { lastJudged } from '../ledger/state.ts'
-import { runningOutput } from '../measure/running-output.ts'
+import { runningOutput } from '../measure/output.ts'
 import { call, next, type Said } from '../next.ts'
 import { redact } from '../redact.ts'
 import { fail, ok, type Result } from '../result.ts'

@@ -3,7 +3,7 @@
 import { isSpoilt } from '../evaluate/crowd.ts'
 import { roughly } from '../evaluate/figure.ts'
 import type { Comparison, Judged } from '../ledger/events.ts'
-import type { StageFact } from '../measure/samples.ts'
+import type { StageFact } from '../measure/steps.ts'
 
 /** What `inputs` of a comparison in pairs holds; anything may be missing in a record of another version. */
 interface PairInputs {

@@ -5,7 +5,7 @@ import type { Reason, Sample, Status } from '../ledger/events.ts'
 import { type Experiment, failureClassOf, lastJudged, nodeValue, severalParents } from '../ledger/state.ts'
 import { declaredArtifacts } from '../measure/artifacts.ts'
 import { gatesWithOrigin } from '../measure/gates.ts'
-import { recordedComparisons, recordedSamples } from '../measure/samples.ts'
+import { recordedComparisons, recordedSamples } from '../measure/steps.ts'
 import type { OpenRun } from '../run/open.ts'
 import { judgedExperiment } from './judging.ts'
 

@@ -1,5 +1,4 @@
 /** What the page says of one experiment: what `show` answers, with what its pairs were worth, its brief, and its diff. */
-
 import { join } from 'node:path'
 import { tailOf } from '../evaluate/command.ts'
 import { duration, shown } from '../evaluate/figure.ts'
@@ -9,7 +8,7 @@ import type { Machine, Sample } from '../ledger/events.ts'
 import { BASELINE, type Experiment, lastAttempt, lastJudged, roundAt } from '../ledger/state.ts'
 import { readSteps } from '../ledger/steps.ts'
 import { gatesWithOrigin } from '../measure/gates.ts'
-import { recordedSamples } from '../measure/samples.ts'
+import { recordedSamples } from '../measure/steps.ts'
 import { baseOf } from '../measure/worktree.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -431,7 +430,7 @@ export function pageLog(run: OpenRun, node: Experiment): string | null {
 }
 
 // ---------------------------------------------------------------- the machine of a measurement
-// The machine of a measurement, as the page names its parts. Pure.
+// The machine of a measurement, as the page names its parts.
 
 const short = (text: string): string => plain(text, 80)
 

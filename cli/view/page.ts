@@ -23,7 +23,7 @@ import {
 import { samplesOf, stepsToShow } from '../ledger/steps.ts'
 import { seeLeases } from '../lock/inspect.ts'
 import { learningsOf } from '../loop/open.ts'
-import { progressOf } from '../measure/samples.ts'
+import { progressOf } from '../measure/steps.ts'
 import { agentRecord, attemptFolder, leaseFolder, listRuns, pullRequestFile } from '../paths.ts'
 import { nameOfProcess } from '../process.ts'
 import { experimentsLeft } from '../run/budget.ts'

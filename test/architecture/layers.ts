@@ -63,7 +63,6 @@ export const PURE: readonly string[] = [
   'evaluate/constraints',
   'evaluate/paired',
   'evaluate/protected',
-  'evaluate/summary',
   'evaluate/verdict',
   'evaluate/remarks',
   'evaluate/tests-gone',

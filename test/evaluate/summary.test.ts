@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { summaryOfMetrics, summaryOfTasks } from '../../cli/evaluate/summary.ts'
+import { summaryOfMetrics, summaryOfTasks } from '../../cli/evaluate/stats.ts'
 
 const of = (...metrics: Record<string, number | boolean>[]) =>
   summaryOfMetrics(metrics.map((one) => ({ metrics: one, tasks: null })))

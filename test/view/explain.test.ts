@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Comparison, Judged } from '../../cli/ledger/events.ts'
-import type { StageFact } from '../../cli/measure/samples.ts'
+import type { StageFact } from '../../cli/measure/steps.ts'
 import { explainVerdict } from '../../cli/view/explain.ts'
 import { judged, stamped } from '../ledger/drafts.ts'
 

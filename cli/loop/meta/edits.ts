@@ -1,5 +1,4 @@
 /** Which edits of the meta controller are accepted: by the rules of each kind, and against the edits that hold already. Pure. */
-
 import {
   type Edit,
   type Knobs,

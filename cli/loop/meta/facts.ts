@@ -12,7 +12,7 @@ import {
   stallOf,
 } from '../../ledger/state.ts'
 import { readSteps, samplesOf } from '../../ledger/steps.ts'
-import { runningOutput } from '../../measure/running-output.ts'
+import { runningOutput } from '../../measure/output.ts'
 import { attemptFolder, stepsFile } from '../../paths.ts'
 import { acceleratorHolders, findOrphans } from '../../process.ts'
 import { redact } from '../../redact.ts'

@@ -1,10 +1,16 @@
-/** The last output of the command that ended an attempt, for the person or agent who repairs it. */
-import { join } from 'node:path'
+/** What the commands of an attempt printed: the last output of the one that ended it, for whoever repairs it, and of the one that runs. */
+
+import { statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { tailOf } from '../evaluate/command.ts'
 import { failuresIn } from '../evaluate/failures.ts'
+import { DESK } from '../evaluate/stored.ts'
+import { namesIn } from '../files.ts'
 import type { StepLine } from '../ledger/events.ts'
+import type { Attempt } from '../ledger/state.ts'
 import { gatesOf, readSteps, samplesOf } from '../ledger/steps.ts'
-import { attemptFolder, stepsFile } from '../paths.ts'
+import { seeLock } from '../lock/inspect.ts'
+import { attemptFolder, type Site, slotDesk, slotLock, stepsFile } from '../paths.ts'
 import type { RunRecord } from '../run/open.ts'
 
 export interface FailingOutput {
@@ -78,3 +84,22 @@ export function lastLines(text: string): string {
 }
 
 const FRAME = /^\s+at /
+
+// ---------------------------------------------------------------- the output of the sample that is running now
+// The output of the sample that is running now.
+
+/** The output files of the running sample; null when no sample of this attempt is running. */
+export function runningOutput(site: Site, { claim }: Attempt): { stdout: string; stderr: string } | null {
+  if (claim === null) return null
+  const desk = slotsIn(dirname(slotLock(site, 0)))
+    .filter((slot) => {
+      const { owner } = seeLock(slotLock(site, slot))
+      return owner?.pid === claim.owner.pid && owner.started === claim.owner.started
+    })
+    .map((slot) => slotDesk(site, slot))
+    .find((folder) => statSync(folder, { throwIfNoEntry: false }) !== undefined)
+  return desk === undefined ? null : { stdout: join(desk, DESK.stdout), stderr: join(desk, DESK.stderr) }
+}
+
+const slotsIn = (folder: string): number[] =>
+  namesIn(folder).flatMap((name) => (/^\d+\.lock$/.test(name) ? [Number.parseInt(name, 10)] : []))
