@@ -1,6 +1,6 @@
 /**
  * Takes the samples and gates of a trial in a slot of this machine: the candidate is in one checkout, what it is compared with in the
- * other. `attempt.ts` makes one for an attempt, `confirm.ts` for a confirmation. The other source reads the record (`recorded-source.ts`).
+ * other. `attempt.ts` makes one for an attempt, `confirm.ts` for a confirmation. The other source reads the record (`trial.ts`).
  */
 
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs'
