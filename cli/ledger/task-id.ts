@@ -27,7 +27,7 @@ export function placeOfTask(id: string): TaskPlace | null {
     : { at, round: Number(round), lane: lane === undefined ? null : Number(lane) }
 }
 
-/** What one of several tasks of a kind is called: the batch of a scanner, the edit of a step, the artifact of a gradient. */
+/** What one of several tasks of a kind is called: the batch of a scanner, the edit of a step, the text of a gradient. */
 export const lastWord = (id: string): string => id.slice(id.lastIndexOf('/') + 1)
 
 export const scanTask = (round: number, batch: number | ''): string => `r${round}/scan/${batch}`
@@ -63,7 +63,7 @@ export function sealOfEdit(id: string): string | null {
 /** Of `implement`, `revise.2`, `verify`, `verify.1`. */
 export const turnOfTask = (id: string): number => Number(/\.(\d+)$/.exec(id)?.[1] ?? 0)
 
-// ---------------------------------------------------------------- looks of the meta controller
+// ---------------------------------------------------------------- ticks of the meta controller
 
-export const LOOKS = 'meta/'
-export const lookTask = (tick: number): string => `${LOOKS}${tick}`
+export const META_TICKS = 'meta/'
+export const metaTask = (tick: number): string => `${META_TICKS}${tick}`

@@ -21,7 +21,7 @@ import {
   gradientTask,
   laidRecord,
   lanePlace,
-  lookTask,
+  metaTask,
   notMadeRecord,
   placeOfTask,
   repeatRecord,
@@ -142,11 +142,11 @@ export function taskLeftOut(state: State, spec: Pick<Spec, 'agent'>, id: string)
   return task ? withModel(task, of, spec) : null
 }
 
-/** The meta controller's last look, which no round waits for: its agent is asked, then what it says is done. */
+/** The meta controller's last tick, which no round waits for: its agent is asked, then what it says is done. */
 function steering({ meta, answers }: State): Agenda {
   const { ticks: tick, adjusted } = meta
   if (tick === 0 || adjusted === tick) return NOTHING
-  const id = lookTask(tick)
+  const id = metaTask(tick)
   const answer = answers.get(id)
   if (answer === undefined)
     return asks({ id, role: 'meta', phase: null, label: 'meta', experiment: null, lane: null })

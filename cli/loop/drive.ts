@@ -31,10 +31,10 @@ import { carryOut } from './effects.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
 import { alertOfHeldAccelerators } from './held-accelerators.ts'
 import { type DueAnswer, metaDue } from './meta/apply.ts'
-import { hasFailed, look, SWITCHED_OFF } from './meta/look.ts'
+import { hasFailed, metaTick, SWITCHED_OFF } from './meta/tick.ts'
 import { BEGINS, factsOf, isOpen } from './next-tasks.ts'
 import { openRound, stopOfNext, suiteRound } from './open.ts'
-import { lookInterval, roundLine } from './round.ts'
+import { metaInterval, roundLine } from './round.ts'
 import { recordGiven } from './take-answer.ts'
 import { taskOf } from './task-prompt.ts'
 
@@ -60,7 +60,7 @@ export interface DriveOutcome {
   edits: DueAnswer['edits']
   alerts: string[]
   stops: DueAnswer['stops']
-  /** `looks`: how often the meta controller looked. */
+  /** `looks`: how many ticks the meta controller had. */
   usage: TotalUsage & { agents: number; looks: number }
   /** The first 1,000 lines. */
   logs: string[]
@@ -111,7 +111,7 @@ async function steered(
   run: OpenRun,
   own: readonly string[],
 ): Promise<Pick<DriveOutcome, 'edits' | 'alerts' | 'stops'>> {
-  const seen = lookInterval(run) !== null ? await metaDue(run, null) : null
+  const seen = metaInterval(run) !== null ? await metaDue(run, null) : null
   if (!seen?.ok) return { edits: [], alerts: [...own], stops: [] }
   const { edits, alerts, stops } = seen.value
   return { edits, alerts: [...alerts, ...own], stops }
@@ -139,7 +139,7 @@ class Rounds {
   ending: Problem | null = null
   /** How often the meta controller looked whether there is anything to steer. */
   looks = 0
-  /** What a person should know of these looks. */
+  /** What a person should know of these ticks. */
   readonly alerts: string[] = []
   readonly #run: OpenRun
   readonly #setup: RoundsSetup
@@ -152,7 +152,7 @@ class Rounds {
   #answered = false
   #thrown: { error: unknown } | null = null
   #wake = new AbortController()
-  /** Aborts when the rounds have ended: no look holds them. */
+  /** Aborts when the rounds have ended: no tick of the meta controller holds them. */
   readonly #over = new AbortController()
 
   constructor(run: OpenRun, setup: RoundsSetup) {
@@ -161,7 +161,7 @@ class Rounds {
   }
 
   async run(): Promise<void> {
-    const looking = this.#look()
+    const looking = this.#watch()
     while (await this.#step());
     this.#over.abort()
     await looking
@@ -170,21 +170,21 @@ class Rounds {
   }
 
   /** Looks from time to time whether there is anything to steer; what it finds is a task like any other. */
-  async #look(): Promise<void> {
+  async #watch(): Promise<void> {
     const signal = AbortSignal.any([this.#setup.signal, this.#over.signal])
     let last = performance.now()
     for (;;) {
       // A person may change the interval while this waits, so it waits in short pieces.
-      const left = () => last + (lookInterval(this.#run) ?? Number.POSITIVE_INFINITY) - performance.now()
+      const left = () => last + (metaInterval(this.#run) ?? Number.POSITIVE_INFINITY) - performance.now()
       await pause(Math.max(1, Math.min(left(), SWITCH_MS)), undefined, { signal }).catch(() => {})
       if (signal.aborted) return
       if (left() > 0) continue
       last = performance.now()
       if (this.#round === null) continue
       this.looks++
-      const looked = await look(this.#run)
-      if (!looked.ok) this.#setup.log(`meta: ${looked.problem.message}`)
-      else if (looked.value !== null) this.#wake.abort()
+      const tick = await metaTick(this.#run)
+      if (!tick.ok) this.#setup.log(`meta: ${tick.problem.message}`)
+      else if (tick.value !== null) this.#wake.abort()
     }
   }
 
@@ -308,8 +308,8 @@ class Rounds {
     // An answer of a different driver came first.
     if (!told.ok) return told.problem.code === 'answered' ? null : told.problem
     const { label, phase } = task
-    const isLook = task.role === 'meta'
-    const until = isLook ? AbortSignal.any([signal, this.#over.signal]) : signal
+    const isMetaTick = task.role === 'meta'
+    const until = isMetaTick ? AbortSignal.any([signal, this.#over.signal]) : signal
     const isWanted = () => isOpen(this.#run, task.id)
     const object = await asker.ask(
       { prompt: told.value.prompt, label, phase, schema: ANSWERS_OF[task.role], isWanted },
@@ -317,10 +317,10 @@ class Rounds {
     )
     // It was not the agent that ended: it is asked again.
     if (until.aborted) return null
-    this.#answered ||= object !== null && !isLook
+    this.#answered ||= object !== null && !isMetaTick
     const recorded = await recordGiven(this.#run, task, object === null ? null : JSON.stringify(object))
     if (!recorded.ok) return recorded.problem
-    if (isLook && object === null && hasFailed(this.#run.ledger.state)) {
+    if (isMetaTick && object === null && hasFailed(this.#run.ledger.state)) {
       this.alerts.push(SWITCHED_OFF)
       log(SWITCHED_OFF)
     }

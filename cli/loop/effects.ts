@@ -24,7 +24,7 @@ import type { Effect } from './agenda.ts'
 import { briefsOfBacklog, takeBriefs, type WrittenBrief } from './briefs.ts'
 import { closeRound, OF_ALL, reportsOf } from './close.ts'
 import { propose } from './ideas.ts'
-import { applyLook } from './meta/look.ts'
+import { applyMetaTick } from './meta/tick.ts'
 import { recordOwn } from './record-answer.ts'
 import { descend } from './suite/gradient.ts'
 
@@ -87,7 +87,7 @@ export async function carryOut(run: OpenRun, effect: Effect): Promise<Result<unk
       return discard(run, experiment, { why, failureClass, key: null })
     }
     case 'steer':
-      return applyLook(run, effect.tick)
+      return applyMetaTick(run, effect.tick)
     case 'descend':
       return descend(run, effect)
     case 'repeat':

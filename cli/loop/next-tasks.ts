@@ -21,7 +21,7 @@ import {
 } from './agenda.ts'
 import { carryOut } from './effects.ts'
 import { alertOfHeldAccelerators } from './held-accelerators.ts'
-import { look, untilLook } from './meta/look.ts'
+import { metaTick, untilMetaTick } from './meta/tick.ts'
 import { openRound, scanBatches, stopOfNext } from './open.ts'
 import { asAlert, parkedSince, toldIdeas } from './parked.ts'
 import { roundLine } from './round.ts'
@@ -79,8 +79,8 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
     if (!turn.ok) return turn
     if (turn.value.stop !== null) return ok(overFor(state, turn.value.stop))
     if (opens) held.push(...(await alertOfHeldAccelerators(run)))
-    const looked = await look(run)
-    if (!looked.ok) return looked
+    const tick = await metaTick(run)
+    if (!tick.ok) return tick
     const told = toldIdeas(state)
     const agenda = await advance(run, request.lane)
     if (!agenda.ok) return agenda
@@ -91,7 +91,7 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
       continue
     }
     const found = {
-      ...listed(state, agenda.value, { lane: request.lane, look: looked.value }),
+      ...listed(state, agenda.value, { lane: request.lane, tick: tick.value }),
       closed: null,
       alerts: [...turn.value.warnings, ...held],
       line: lineOf(state),
@@ -101,7 +101,7 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
     if (found.tasks.length > 0 || performance.now() >= deadline || run.signal.aborted)
       return ok({ ...found, over: null })
     const before = state.seq
-    const due = untilLook(run)
+    const due = untilMetaTick(run)
     const until = Math.min(deadline, due === null ? deadline : performance.now() + Math.max(due, LOOK_MS))
     const seen = await whenLedger(run, until, () =>
       state.seq > before || hasLost(run, agenda.value.measuring) ? true : null,
@@ -111,22 +111,22 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
   }
 }
 
-/** While it is time to look and there is nothing new. */
+/** While it is time for a tick and there is nothing new. */
 const LOOK_MS = 10_000
 
 /**
- * `lane`: only what is of this lane; null = everything. A look of the meta controller is handed out once, to the caller that
+ * `lane`: only what is of this lane; null = everything. A tick of the meta controller is handed out once, to the caller that
  * made it, since no task waits for its answer; after an interval there is a new one.
  */
 export function listed(
   state: State,
   agenda: Agenda,
-  { lane, look }: { lane: number | null; look: string | null },
+  { lane, tick }: { lane: number | null; tick: string | null },
 ): Pick<NextAnswer, 'round' | 'tasks' | 'measuring' | 'lanes'> {
   return {
     round: currentRound(state)?.round ?? null,
     tasks: givenOut(state, agenda).filter((task) =>
-      task.role === 'meta' ? task.id === look : lane === null || task.lane === lane,
+      task.role === 'meta' ? task.id === tick : lane === null || task.lane === lane,
     ),
     measuring: agenda.measuring.filter((id) => lane === null || laneOfExperiment(state, id) === lane),
     lanes: lanesLeft(state, agenda),

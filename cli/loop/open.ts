@@ -38,7 +38,7 @@ import { type Conflict, combinable } from '../search/unmerged.ts'
 import { plain } from '../text.ts'
 import { candidatesOf, pickParents } from './frontier.ts'
 import { openIdeas } from './ideas.ts'
-import { baselineArmLanes, lookInterval, roundSize, searchLanes } from './round.ts'
+import { baselineArmLanes, metaInterval, roundSize, searchLanes } from './round.ts'
 
 // ---------------------------------------------------------------- after a takeover: the agents of the earlier session do not know of it, and still work in their worktrees
 
@@ -414,7 +414,7 @@ export function rulesOf(run: OpenRun): string[] {
 export function roundAnswer(run: OpenRun, round: Round | null, stop: StopReason | null): RoundAnswer {
   const { state } = run.ledger
   const live = liveSpec(run)
-  const every = lookInterval(run)
+  const every = metaInterval(run)
   const best = bestOf(state)
   const { knobs, meta } = state
   const pairs = combinable(state).slice(0, RECENT.combine)

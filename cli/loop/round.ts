@@ -97,7 +97,7 @@ export function staleToken(run: OpenRun): { ok: false; problem: Problem } {
 }
 
 /** In ms; null = the meta controller is off. It is also off in a run whose stored spec has no `loop.meta`: such a run is older than the default. */
-export function lookInterval(run: OpenRun): number | null {
+export function metaInterval(run: OpenRun): number | null {
   const { meta } = liveSpec(run).loop
   return meta && meta.on !== false ? meta.every : null
 }

@@ -172,7 +172,7 @@ async function follow(
   const agenda = await advance(run, lane)
   if (!agenda.ok) return agenda
   const alerts = parkedSince(state, told)
-  const next = listed(state, agenda.value, { lane, look: null })
+  const next = listed(state, agenda.value, { lane, tick: null })
   const sealed = state.answers.get(sealOfEdit(id) ?? '')?.answer
   // What comes after the last lane is of the round.
   // A lane of an earlier round has ended; the lane with its number in the open round has a caller of its own.

@@ -26,7 +26,7 @@ import { agendaOf, type Ideator, type Task } from './agenda.ts'
 import { ANSWERS_OF, bounded } from './answer-schemas.ts'
 import { type LaneReport, reportsOf } from './close.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
-import { factsOfLook, metaDue } from './meta/apply.ts'
+import { factsOfTick, metaDue } from './meta/apply.ts'
 import { answeredBefore, factsOf, notOpen } from './next-tasks.ts'
 import { type RoundAnswer, roundAnswer } from './open.ts'
 import { type Against, metaPrompt, type PromptLane, type PromptTask, promptOf } from './prompts.ts'
@@ -63,7 +63,7 @@ export async function taskOf(run: OpenRun, id: string): Promise<Result<TaskAnswe
   const own = liveSpec(run).loop.prompts?.meta
   const prompt = metaPrompt({
     ...{ id, run: run.run, round: round.round, goal: liveSpec(run).goal, knobs, phases, edits },
-    facts: factsOfLook(run.ledger.state, facts),
+    facts: factsOfTick(run.ledger.state, facts),
     ...(own ? { own } : {}),
   })
   return ok({ ...task, prompt, answer })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import {
   editTask,
   lanePlace,
-  lookTask,
+  metaTask,
   placeOfTask,
   scanTask,
   sealedRecord,
@@ -22,6 +22,6 @@ test('the place or the turn of a task is read differently from how its id was bu
     expect(sealOfEdit(verifyTask(at, turn))).toBeNull()
   }
   expect(placeOfTask(scanTask(12, 1))).toEqual({ at: 'r12', round: 12, lane: null })
-  expect(placeOfTask(lookTask(3))).toBeNull()
+  expect(placeOfTask(metaTask(3))).toBeNull()
   expect(placeOfTask('exp_0001')).toBeNull()
 })

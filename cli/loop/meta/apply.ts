@@ -3,11 +3,11 @@
 import type { Edit, Knobs } from '../../ledger/events.ts'
 import { type Directions, directionsOf, type HeldEdit } from '../../ledger/meta.ts'
 import { currentRound, type State } from '../../ledger/state.ts'
-import { LOOKS } from '../../ledger/task-id.ts'
+import { META_TICKS } from '../../ledger/task-id.ts'
 import { ok, type Result } from '../../result.ts'
 import type { OpenRun } from '../../run/open.ts'
 import { firstRefused } from '../record-answer.ts'
-import { lookInterval } from '../round.ts'
+import { metaInterval } from '../round.ts'
 import { type SiftedEdits, siftEdits } from './edits.ts'
 import { type MetaFact, metaFactsOf } from './facts.ts'
 
@@ -97,14 +97,14 @@ const RECENT = { edits: 100, alerts: 100, stops: 100 }
 export async function metaDue(run: OpenRun, claim: string | null): Promise<Result<DueAnswer>> {
   const { state } = run.ledger
   const { meta } = state
-  const every = lookInterval(run)
+  const every = metaInterval(run)
   const all = await metaFactsOf(run)
   const last = meta.lastTick
   const again = claim !== null && last?.by === claim
   const facts = all.filter(({ name }) => !meta.told.has(name))
   if (every === null) return ok(describe(state, { every, due: false, tick: null, facts }))
   const due = again || !last || run.clock().getTime() - Date.parse(last.at) >= every
-  if (again) return ok(describe(state, { every, due, tick: meta.ticks, facts: factsOfLook(state, facts) }))
+  if (again) return ok(describe(state, { every, due, tick: meta.ticks, facts: factsOfTick(state, facts) }))
   if (!due || claim === null || facts.length === 0)
     return ok(describe(state, { every, due, tick: null, facts }))
   const proposal = run.ledger.propose<'meta_ticked'>(
@@ -123,7 +123,7 @@ export async function metaDue(run: OpenRun, claim: string | null): Promise<Resul
  * The facts about which the last turn was taken, as they were seen then: the sample that one is about may have ended since. The
  * record of an earlier version has only their names; then those of `now` are answered that have such a name.
  */
-export function factsOfLook({ meta }: State, now: readonly MetaFact[]): MetaFact[] {
+export function factsOfTick({ meta }: State, now: readonly MetaFact[]): MetaFact[] {
   const { facts = [], seen } = meta.lastTick ?? {}
   if (!seen) return now.filter(({ name }) => facts.includes(name))
   return seen.map((fact, index) => ({ name: facts[index] ?? '', ...fact }))
@@ -150,7 +150,7 @@ function describe(
 function stopsOf(state: State): DueAnswer['stops'] {
   return [...state.experiments.values()].flatMap(({ id, attempts }) =>
     attempts.flatMap(({ judged }) =>
-      judged?.aborted && judged.key?.startsWith(LOOKS)
+      judged?.aborted && judged.key?.startsWith(META_TICKS)
         ? [{ experiment: id, reason: judged.message, fix: judged.aborted.fix }]
         : [],
     ),

@@ -136,7 +136,7 @@ export interface SiftedEdits {
   refused: ({ index: number } & Refused)[]
 }
 
-/** `facts`: names of those that are known now. `tick`: the look that the edits answer; null = of none. */
+/** `facts`: names of those that are known now. `tick`: the one that the edits answer; null = of none. */
 export function siftEdits(
   items: readonly unknown[],
   state: State,

@@ -3,13 +3,13 @@
 import { abort } from '../../experiment/abort.ts'
 import type { FailureClass } from '../../ledger/events.ts'
 import { currentRound, type State } from '../../ledger/state.ts'
-import { lookTask } from '../../ledger/task-id.ts'
+import { metaTask } from '../../ledger/task-id.ts'
 import { ok, type Result } from '../../result.ts'
 import type { OpenRun } from '../../run/open.ts'
-import { lookInterval } from '../round.ts'
+import { metaInterval } from '../round.ts'
 import { applyEdits, metaDue } from './apply.ts'
 
-/** Looks in a row, in one round, whose agent gave no answer: after these it is not asked in that round any more. */
+/** Ticks in a row, in one round, whose agent gave no answer: after these it is not asked in that round any more. */
 const FAILED_LOOKS = 3
 
 export function hasFailed(state: State): boolean {
@@ -17,7 +17,7 @@ export function hasFailed(state: State): boolean {
   const round = currentRound(state)?.round
   return (
     ticks >= FAILED_LOOKS &&
-    Array.from({ length: FAILED_LOOKS }, (_, back) => state.answers.get(lookTask(ticks - back))).every(
+    Array.from({ length: FAILED_LOOKS }, (_, back) => state.answers.get(metaTask(ticks - back))).every(
       (answer) => answer?.answer === null && answer.round === round,
     )
   )
@@ -25,22 +25,22 @@ export function hasFailed(state: State): boolean {
 
 export const SWITCHED_OFF = `the meta controller gave no answer ${FAILED_LOOKS} times in a row, and is switched off for this round`
 
-/** In ms from now; null = it is off. A look is cheap, but not free: it reads what the newest samples printed. */
-export function untilLook(run: OpenRun): number | null {
+/** In ms from now; null = it is off. A tick is cheap, but not free: it reads what the newest samples printed. */
+export function untilMetaTick(run: OpenRun): number | null {
   const { state } = run.ledger
-  const every = lookInterval(run)
+  const every = metaInterval(run)
   const round = currentRound(state)
   if (every === null || round === null || state.paused !== null || hasFailed(state)) return null
   const last = state.meta.lastTick?.at ?? round.opened.at
   return Math.max(0, Date.parse(last) + every - run.clock().getTime())
 }
 
-/** Looks, if it is time: the task of its agent when there are new facts, and no different caller took the turn; else null. */
-export async function look(run: OpenRun): Promise<Result<string | null>> {
-  if (untilLook(run) !== 0) return ok(null)
+/** Takes a tick, if it is time: the task of its agent when there are new facts, and no different caller took the turn; else null. */
+export async function metaTick(run: OpenRun): Promise<Result<string | null>> {
+  if (untilMetaTick(run) !== 0) return ok(null)
   const seen = await metaDue(run, run.random(8))
   if (!seen.ok) return seen
-  return ok(seen.value.tick === null ? null : lookTask(seen.value.tick))
+  return ok(seen.value.tick === null ? null : metaTask(seen.value.tick))
 }
 
 // ---------------------------------------------------------------- what its answer says is done
@@ -64,14 +64,14 @@ interface Stop {
 const MOST_STOPS = 7
 
 /** Stops what it names with a fact about that very experiment, and records its edits. One sentence for what a person should read. */
-export async function applyLook(run: OpenRun, tick: number): Promise<Result<{ said: string[] }>> {
+export async function applyMetaTick(run: OpenRun, tick: number): Promise<Result<{ said: string[] }>> {
   const { state } = run.ledger
-  const given = (state.answers.get(lookTask(tick))?.answer ?? {}) as MetaAnswer
+  const given = (state.answers.get(metaTask(tick))?.answer ?? {}) as MetaAnswer
   const said: string[] = []
   for (const stop of (given.stops ?? []).slice(0, MOST_STOPS)) said.push(await enforce(run, stop, tick))
   const { alerts = [], edits = [] } = given
   // Also when there is nothing to change: that the facts were answered is what keeps them from being told again.
-  const done = await applyEdits(run, { tick, edits, alerts, key: `${lookTask(tick)}/apply` })
+  const done = await applyEdits(run, { tick, edits, alerts, key: `${metaTask(tick)}/apply` })
   if (!done.ok) return done
   const refused = done.value.refused.map(({ index, message }) => `edit ${index + 1} refused: ${message}`)
   return ok({ said: [...said, ...alerts, ...refused] })
@@ -94,7 +94,7 @@ async function enforce(
     failureClass: CLASSES.find((one) => one === failure_class) ?? 'environment',
     why: inOneLine(reason),
     fix: fix ? inOneLine(fix) : null,
-    key: `${lookTask(tick)}/${experiment}`,
+    key: `${metaTask(tick)}/${experiment}`,
   })
   if (!done.ok) return done.problem.message
   return `${experiment} ${done.value.aborted ? 'was stopped' : 'was not running any more'}`
