@@ -1,4 +1,4 @@
-/** The texts of a suite: the loss of each epoch, the version of each text, how the tasks do, and what agents expected. */
+/** The texts of a suite: the loss of each pass, the version of each text, how the tasks do, and what agents expected. */
 import { extent, median } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
 import { useState } from 'preact/hooks'
@@ -9,7 +9,7 @@ import { Empty, NodeLink, Scroll, Section, useLoaded, useWidth } from './parts.t
 import { go, linkTo } from './route.ts'
 import { counted, figure, percent } from './words.ts'
 
-type Epoch = SuiteView['epochs'][number]
+type Pass = SuiteView['epochs'][number]
 
 export function Learning() {
   const suite = head.value?.suite
@@ -17,7 +17,7 @@ export function Learning() {
   if (suite.epochs.length === 0) {
     return (
       <Section title={`Loss of ${suite.suite}`}>
-        <Empty>No epoch was measured yet.</Empty>
+        <Empty>No pass was measured yet.</Empty>
       </Section>
     )
   }
@@ -56,7 +56,7 @@ export function Learning() {
 const HEIGHT = 236
 const EDGE = { left: 52, right: 14, top: 28, bottom: 44 }
 
-const OUTCOMES: Readonly<Record<Epoch['outcome'], { mark: Mark; word: string }>> = {
+const OUTCOMES: Readonly<Record<Pass['outcome'], { mark: Mark; word: string }>> = {
   baseline: { mark: 'open', word: 'the texts as they were' },
   kept: { mark: 'kept', word: 'a new version, kept' },
   not_kept: { mark: 'rejected', word: 'a change that was rolled back' },
@@ -65,14 +65,14 @@ const OUTCOMES: Readonly<Record<Epoch['outcome'], { mark: Mark; word: string }>>
 }
 
 interface Frame {
-  epochs: readonly Epoch[]
+  epochs: readonly Pass[]
   width: number
   x: (index: number) => number
   y: (loss: number) => number
   ticks: number[]
 }
 
-function frameOf(epochs: readonly Epoch[], width: number, losses: readonly number[]): Frame {
+function frameOf(epochs: readonly Pass[], width: number, losses: readonly number[]): Frame {
   const y = scaleLinear([0, Math.max(...losses, 0.0001)], [HEIGHT - EDGE.bottom, EDGE.top]).nice()
   const x = scaleLinear([0, Math.max(1, epochs.length - 1)], [EDGE.left + 12, width - EDGE.right - 12])
   return { epochs, width, x, y, ticks: y.ticks(4) }
@@ -101,22 +101,22 @@ function Axes({ frame: { epochs, width, x, y, ticks }, title }: { frame: Frame; 
         ) : null,
       )}
       <text x={width - EDGE.right} y={HEIGHT - 6} text-anchor="end" class="title">
-        epoch
+        pass
       </text>
     </g>
   )
 }
 
-/** A mark for each epoch, by what became of it, and the mean over three epochs as a dashed line. */
-function LossChart({ epochs }: { epochs: readonly Epoch[] }) {
+/** A mark for each pass, by what became of it, and the mean over three passes as a dashed line. */
+function LossChart({ epochs }: { epochs: readonly Pass[] }) {
   const [box, width] = useWidth()
   const frame = frameOf(
     epochs,
     width,
     epochs.flatMap(({ loss, average }) => [loss, average]),
   )
-  const at = (of: (epoch: Epoch) => number) =>
-    epochs.map((epoch, index) => `${frame.x(index)},${frame.y(of(epoch))}`).join(' ')
+  const at = (of: (pass: Pass) => number) =>
+    epochs.map((pass, index) => `${frame.x(index)},${frame.y(of(pass))}`).join(' ')
   const found = new Set(epochs.map(({ outcome }) => outcome))
   return (
     <figure class="learning">
@@ -126,23 +126,23 @@ function LossChart({ epochs }: { epochs: readonly Epoch[] }) {
             width={width}
             height={HEIGHT}
             role="img"
-            aria-label={`loss of ${counted(epochs.length, 'epoch')}, from ${lossText(epochs[0]?.loss ?? null)} to ${lossText(epochs.at(-1)?.loss ?? null)}`}
+            aria-label={`loss of ${counted(epochs.length, 'pass', 'passes')}, from ${lossText(epochs[0]?.loss ?? null)} to ${lossText(epochs.at(-1)?.loss ?? null)}`}
           >
             <Axes frame={frame} title="mean loss of the tasks: lower is better" />
             <polyline class="average" points={at(({ average }) => average)} />
             <polyline class="loss" points={at(({ loss }) => loss)} />
-            {epochs.map((epoch, index) => (
+            {epochs.map((pass, index) => (
               <g
-                key={epoch.experiment}
+                key={pass.experiment}
                 class="spot"
-                transform={`translate(${frame.x(index)} ${frame.y(epoch.loss)})`}
-                onClick={() => go({ node: epoch.experiment })}
+                transform={`translate(${frame.x(index)} ${frame.y(pass.loss)})`}
+                onClick={() => go({ node: pass.experiment })}
                 role="presentation"
               >
-                <title>{`epoch ${epoch.epoch}, ${epoch.experiment}: loss ${lossText(epoch.loss)}; ${changeOf(epoch)}`}</title>
+                <title>{`pass ${pass.epoch}, ${pass.experiment}: loss ${lossText(pass.loss)}; ${changeOf(pass)}`}</title>
                 <circle r={9} class="back" />
                 <g transform="translate(-7 -7)">
-                  <MarkIcon mark={OUTCOMES[epoch.outcome].mark} size={14} />
+                  <MarkIcon mark={OUTCOMES[pass.outcome].mark} size={14} />
                 </g>
               </g>
             ))}
@@ -150,7 +150,7 @@ function LossChart({ epochs }: { epochs: readonly Epoch[] }) {
         ) : null}
       </div>
       <figcaption class="legend small">
-        {(Object.keys(OUTCOMES) as Epoch['outcome'][])
+        {(Object.keys(OUTCOMES) as Pass['outcome'][])
           .filter((outcome) => found.has(outcome))
           .map((outcome) => (
             <span key={outcome}>
@@ -161,15 +161,15 @@ function LossChart({ epochs }: { epochs: readonly Epoch[] }) {
           <svg class="key baseline" width="22" height="8" aria-hidden="true">
             <path d="M0 4H22" />
           </svg>{' '}
-          mean of three epochs
+          mean of three passes
         </span>
       </figcaption>
     </figure>
   )
 }
 
-/** Of each epoch a bar from the least to the largest loss, a line at the median, and a dot for each task. */
-function TaskChart({ epochs }: { epochs: readonly Epoch[] }) {
+/** Of each pass a bar from the least to the largest loss, a line at the median, and a dot for each task. */
+function TaskChart({ epochs }: { epochs: readonly Pass[] }) {
   const [box, width] = useWidth()
   const all = epochs.flatMap(lossesOf)
   if (all.length === 0) return null
@@ -182,16 +182,16 @@ function TaskChart({ epochs }: { epochs: readonly Epoch[] }) {
             width={width}
             height={HEIGHT}
             role="img"
-            aria-label={`losses of the tasks in ${counted(epochs.length, 'epoch')}; the table below has them`}
+            aria-label={`losses of the tasks in ${counted(epochs.length, 'pass', 'passes')}; the table below has them`}
           >
             <Axes frame={frame} title="loss of a task: lower is better" />
-            {epochs.map((epoch, index) => {
-              const losses = lossesOf(epoch)
+            {epochs.map((pass, index) => {
+              const losses = lossesOf(pass)
               const [low, high] = extent(losses)
               const middle = median(losses)
               if (low === undefined || high === undefined || middle === undefined) return null
               return (
-                <g key={epoch.experiment} transform={`translate(${frame.x(index)} 0)`}>
+                <g key={pass.experiment} transform={`translate(${frame.x(index)} 0)`}>
                   <rect
                     class="span"
                     x={-5}
@@ -200,9 +200,9 @@ function TaskChart({ epochs }: { epochs: readonly Epoch[] }) {
                     height={Math.max(1, frame.y(low) - frame.y(high))}
                   />
                   <line class="middle" x1={-9} x2={9} y1={frame.y(middle)} y2={frame.y(middle)} />
-                  {Object.entries(epoch.tasks ?? {}).map(([name, loss]) => (
+                  {Object.entries(pass.tasks ?? {}).map(([name, loss]) => (
                     <circle key={name} cy={frame.y(loss)} r={3}>
-                      <title>{`epoch ${epoch.epoch}, ${name}: ${lossText(loss)}`}</title>
+                      <title>{`pass ${pass.epoch}, ${name}: ${lossText(loss)}`}</title>
                     </circle>
                   ))}
                 </g>
@@ -212,18 +212,18 @@ function TaskChart({ epochs }: { epochs: readonly Epoch[] }) {
         ) : null}
       </div>
       <figcaption class="small soft">
-        The bar goes from the least to the largest loss of an epoch, the line is the median, each dot a task.
+        The bar goes from the least to the largest loss of a pass, the line is the median, each dot a task.
       </figcaption>
     </figure>
   )
 }
 
-const lossesOf = ({ tasks }: Epoch): number[] => Object.values(tasks ?? {})
+const lossesOf = ({ tasks }: Pass): number[] => Object.values(tasks ?? {})
 
 /** As in the terminal: in a column, the points stand below each other. */
 const lossText = (loss: number | null): string => (loss === null ? figure(null) : loss.toFixed(3))
 
-function changeOf({ artifact, from, to, outcome }: Epoch): string {
+function changeOf({ artifact, from, to, outcome }: Pass): string {
   if (artifact === null) return 'no text was changed'
   return outcome === 'kept'
     ? `${artifact} v${from} → v${to}`
@@ -242,7 +242,7 @@ function Versions({ suite: { artifacts, epochs } }: { suite: SuiteView }) {
               <th scope="col">text</th>
               {epochs.map(({ epoch, experiment }) => (
                 <th key={experiment} scope="col" class="figure">
-                  epoch {epoch}
+                  pass {epoch}
                   <br />
                   <NodeLink id={experiment} />
                 </th>
@@ -258,14 +258,14 @@ function Versions({ suite: { artifacts, epochs } }: { suite: SuiteView }) {
                 <th scope="row" title={file}>
                   {name}
                 </th>
-                {epochs.map((epoch) => (
-                  <td key={epoch.experiment} class="figure" title={changeOf(epoch)}>
-                    {epoch.artifact === name ? (
-                      <a href={linkTo({ node: epoch.experiment, against: null })}>
-                        {epoch.outcome === 'kept' ? '→' : '×'} v{epoch.versions[name] ?? 0}
+                {epochs.map((pass) => (
+                  <td key={pass.experiment} class="figure" title={changeOf(pass)}>
+                    {pass.artifact === name ? (
+                      <a href={linkTo({ node: pass.experiment, against: null })}>
+                        {pass.outcome === 'kept' ? '→' : '×'} v{pass.versions[name] ?? 0}
                       </a>
                     ) : (
-                      `v${epoch.versions[name] ?? 0}`
+                      `v${pass.versions[name] ?? 0}`
                     )}
                   </td>
                 ))}
@@ -276,7 +276,7 @@ function Versions({ suite: { artifacts, epochs } }: { suite: SuiteView }) {
         </table>
       </Scroll>
       <p class="small soft">
-        → v1: the epoch made version 1, which was kept. × v0: it changed version 0, and was not kept. The link
+        → v1: the pass made version 1, which was kept. × v0: it changed version 0, and was not kept. The link
         opens the experiment with its diff.
       </p>
     </>
@@ -295,7 +295,7 @@ function Tasks({ suite: { epochs, variance } }: { suite: SuiteView }) {
             <th scope="col">task</th>
             {epochs.map(({ epoch, experiment }) => (
               <th key={experiment} scope="col" class="figure">
-                epoch {epoch}
+                pass {epoch}
               </th>
             ))}
           </tr>
@@ -329,8 +329,8 @@ function endOf(status: number | null | undefined): { mark: Mark; word: string } 
   return status < 0.75 ? { mark: 'flagged', word: 'partial' } : { mark: 'failed', word: 'failed' }
 }
 
-/** Of one epoch: each task with the parts of its loss. */
-function LossParts({ epochs }: { epochs: readonly Epoch[] }) {
+/** Of one pass: each task with the parts of its loss. */
+function LossParts({ epochs }: { epochs: readonly Pass[] }) {
   const [picked, pick] = useState<string | null>(null)
   const experiment = picked ?? epochs.at(-1)?.experiment ?? ''
   const { value, failed } = useLoaded(() => nodeOf(experiment), [experiment, rowsVersion.value])
@@ -341,11 +341,11 @@ function LossParts({ epochs }: { epochs: readonly Epoch[] }) {
     <>
       <p class="filters">
         <label>
-          epoch{' '}
+          pass{' '}
           <select value={experiment} onChange={({ currentTarget }) => pick(currentTarget.value)}>
-            {epochs.map((epoch) => (
-              <option key={epoch.experiment} value={epoch.experiment}>
-                {epoch.epoch}, {epoch.experiment}
+            {epochs.map((pass) => (
+              <option key={pass.experiment} value={pass.experiment}>
+                {pass.epoch}, {pass.experiment}
               </option>
             ))}
           </select>
@@ -353,7 +353,7 @@ function LossParts({ epochs }: { epochs: readonly Epoch[] }) {
       </p>
       {failed ? <p class="notice">The parts did not come: {failed}</p> : null}
       {value === undefined && !failed ? <Empty>Loading …</Empty> : null}
-      {value === null ? <Empty>The details of this epoch are not in the file.</Empty> : null}
+      {value === null ? <Empty>The details of this pass are not in the file.</Empty> : null}
       {value && names.length === 0 ? <Empty>Its record has no parts of a loss.</Empty> : null}
       {names.length > 0 ? (
         <Scroll label="Parts of the loss">
@@ -458,7 +458,7 @@ function Suites() {
               <th scope="col">suite</th>
               <th scope="col">run</th>
               <th scope="col" class="figure">
-                epochs
+                passes
               </th>
               <th scope="col" class="figure">
                 last loss

@@ -41,3 +41,16 @@ test('a row of the tables about other loops names no test, or one that is not th
     }
   }
 })
+
+test('a word of the glossary has two rows, so that it may mean two things', () => {
+  const text = readFileSync(at('../references/glossary.md'), 'utf8')
+  const rows = text.slice(0, text.indexOf('## Status')).matchAll(/^\| ([^|]+?) +\|/gm)
+  const words = [...rows].slice(2).flatMap(([, names = '']) =>
+    names
+      .replace(/\(.*\)/, '')
+      .trim()
+      .split(', '),
+  )
+  expect(words.length).toBeGreaterThan(60)
+  expect(words.filter((word, at) => words.indexOf(word) !== at)).toEqual([])
+})

@@ -71,7 +71,7 @@ function textFindings(run: OpenRun, { changes, texts }: Seal): CheckFinding[] {
             {
               code: 'out_of_scope' as const,
               path,
-              message: `${path}: no artifact of the suite; an experiment changes one of ${[...files.values()].join(', ')}`,
+              message: `${path}: no text of the suite; an experiment changes one of ${[...files.values()].join(', ')}`,
             },
           ],
     ),
@@ -80,7 +80,7 @@ function textFindings(run: OpenRun, { changes, texts }: Seal): CheckFinding[] {
           {
             code: 'over_limit' as const,
             path: null,
-            message: `${names.length} artifacts changed (${names.join(', ')}), and an experiment changes exactly one`,
+            message: `${names.length} texts changed (${names.join(', ')}), and an experiment changes exactly one`,
           },
         ]
       : []),

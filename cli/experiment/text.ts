@@ -13,15 +13,15 @@ import { call, next } from '../next.ts'
 import { isExperimentId } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { nodeFor, type OpenRun } from '../run/open.ts'
-import type { TextArtifact } from '../suite/config.ts'
+import type { SuiteText } from '../suite/config.ts'
 import { createExperiment } from './create.ts'
 import { submit } from './submit.ts'
 
 /** A text as an experiment was judged with it. Problem `text_gone`. */
-export async function artifactText(
+export async function suiteTextContent(
   run: OpenRun,
   experiment: string,
-  { name, file }: Pick<TextArtifact, 'name' | 'file'>,
+  { name, file }: Pick<SuiteText, 'name' | 'file'>,
 ): Promise<Result<string>> {
   const { commit } = judgedCommit(run, experiment) ?? baseOf(run, experiment)
   const blob = await readBlob(run.site, commit, pathOfText(run, file))
@@ -56,7 +56,7 @@ export async function makeTextExperiment(run: OpenRun, request: TextRequest): Pr
   if (!node.ok) return node
   if (lastAttempt(node.value)) return ok(node.value.id)
   const file = run.spec.measure.suite?.artifacts.find(({ name }) => name === request.artifact)?.file
-  if (file === undefined) throw new Error(`the suite has no artifact ${request.artifact}`)
+  if (file === undefined) throw new Error(`the suite has no text ${request.artifact}`)
   writeFileSync(join(made.value.worktree, pathOfText(run, file)), request.content)
   const taken = await snapshot(run, node.value)
   if (!taken.ok) return taken
@@ -66,22 +66,22 @@ export async function makeTextExperiment(run: OpenRun, request: TextRequest): Pr
 
 /**
  * An experiment with a text that was measured before, measured like any other. `wanted`: a version, or the experiment that had the
- * text. Problems: no suite, no such artifact, version or experiment, or it is the text that is active.
+ * text. Problems: no suite, no such text, version or experiment, or it is the text that is active.
  */
 export async function restoreText(
   run: OpenRun,
   { name, wanted, key }: { name: string; wanted: string; key: string | null },
 ): Promise<Result<RunAnswer>> {
   const { state } = run.ledger
-  const artifact = artifactNamed(run, name)
+  const artifact = suiteTextNamed(run, name)
   if (!artifact.ok) return artifact
   const from = sourceOf(run, name, wanted)
   if (!from.ok) return from
   const { experiment, version } = from.value
-  const content = await artifactText(run, experiment, artifact.value)
+  const content = await suiteTextContent(run, experiment, artifact.value)
   if (!content.ok) return content
   const parent = bestOf(state)?.id ?? BASELINE
-  const active = await artifactText(run, parent, artifact.value)
+  const active = await suiteTextContent(run, parent, artifact.value)
   if (!active.ok) return active
   const told = version === null ? `the text of ${name} in ${experiment}` : `version ${version} of ${name}`
   if (active.value === content.value && !run.ledger.answeredBefore(['created'], key))
@@ -139,7 +139,7 @@ export const noSuite = ({ run }: OpenRun): Problem => ({
 })
 
 /** Problems `no_suite`, `unknown_artifact`. */
-export function artifactNamed(run: OpenRun, name: string): Result<TextArtifact> {
+export function suiteTextNamed(run: OpenRun, name: string): Result<SuiteText> {
   const { suite } = run.spec.measure
   if (!suite) return fail(noSuite(run))
   const found = suite.artifacts.find((one) => one.name === name)
@@ -147,8 +147,8 @@ export function artifactNamed(run: OpenRun, name: string): Result<TextArtifact> 
   return fail({
     kind: 'usage',
     code: 'unknown_artifact',
-    message: `the suite ${suite.name} has no artifact ${name}`,
-    hint: `its artifacts are: ${suite.artifacts.map((one) => one.name).join(', ')}`,
+    message: `the suite ${suite.name} has no text ${name}`,
+    hint: `its texts are: ${suite.artifacts.map((one) => one.name).join(', ')}`,
   })
 }
 
@@ -161,7 +161,7 @@ export async function textOfVersion(
     if (run.spec.measure.suite?.name !== suite) continue
     const known = run.spec.measure.suite.artifacts.find(({ name }) => name === artifact)
     const found = versionsOf(run.ledger.state, artifact)[version]
-    if (known && found) return artifactText(run, found.experiment, known)
+    if (known && found) return suiteTextContent(run, found.experiment, known)
   }
   return fail({
     kind: 'refused',

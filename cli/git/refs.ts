@@ -9,7 +9,7 @@ import { judgeOptions, storeOptions } from './judge-folder.ts'
 export const candidateRef = (run: string, experiment: string, attempt: number): string =>
   `refs/assay/${run}/${experiment}/${attempt}`
 
-/** The commit of a look (such as `run --check`): no candidate, but kept as well. */
+/** The commit of a check (`run --check`): no candidate, but kept as well. */
 export const lookRef = (run: string, experiment: string, name: string): string =>
   `refs/assay/${run}/checks/${experiment}-${name}`
 

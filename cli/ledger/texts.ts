@@ -1,6 +1,6 @@
 /**
- * The texts of a suite, from the ledger alone: their versions, which one is active, what each epoch cost, and what is known
- * of the expectations of agents. An epoch is a measured experiment. A version of a text is the blob of a kept one; version 0
+ * The texts of a suite, from the ledger alone: their versions, which one is active, what each pass cost, and what is known
+ * of the expectations of agents. A pass is a measured experiment. A version of a text is the blob of a kept one; version 0
  * is the text at the baseline. Pure.
  */
 import { bestOf } from './best.ts'
@@ -86,15 +86,15 @@ const measured = (state: State): Experiment[] =>
     .filter((node) => lastJudged(node)?.value != null)
     .sort((a, b) => (a.judgedSeq ?? 0) - (b.judgedSeq ?? 0))
 
-// ---------------------------------------------------------------- epochs
+// ---------------------------------------------------------------- passes
 
-export interface TextEpoch {
+export interface SuitePass {
   /** From 1; the first is the baseline. */
   epoch: number
   experiment: string
   /** Mean loss. */
   loss: number
-  /** Mean of the last three epochs, this one included. */
+  /** Mean of the last three passes, this one included. */
   average: number
   tasks: Record<string, number> | null
   /** The text that it changed; null = none. */
@@ -107,7 +107,7 @@ export interface TextEpoch {
 
 const SPAN = 3
 
-export function textEpochs(state: State, artifacts: readonly string[]): TextEpoch[] {
+export function suitePasses(state: State, artifacts: readonly string[]): SuitePass[] {
   const versions = new Map(artifacts.map((name) => [name, versionsOf(state, name)]))
   const losses: number[] = []
   return measured(state).map((node, index) => {

@@ -1,5 +1,5 @@
 /**
- * Everything between the claim and the verdict: waits for a slot, makes the checks of a candidate in their order, and answers the
+ * Everything between the claim and the verdict: waits for a slot, asks everything that the verdict needs of a candidate, in order, and answers the
  * evidence. `experiment/submit.ts` asks for it, the job on a node, and whoever computes a verdict again. It has nothing to do with the
  * model that judges answers: that is in `judged-pairs.ts` and `cli/judge/`.
  */
@@ -133,7 +133,7 @@ export function noEvidence(run: RunInTrial, node: Experiment): Evidence {
 }
 
 /**
- * Waits for a slot, then collects evidence until a check fails or all checks are done, and answers what `settle` makes of it. It is
+ * Waits for a slot, then collects evidence until something speaks against the candidate or nothing is left to ask, and answers what `settle` makes of it. It is
  * called before the slot is left: who waits for the slot goes by the verdict.
  */
 export async function collectEvidence<T>(
@@ -283,7 +283,7 @@ async function prepared(
 }
 
 /**
- * The checks of a candidate once it is built, in order; the first that fails ends the attempt. Nothing counts when the baseline
+ * What is asked of a candidate once it is built, in order; the first that speaks against it ends the attempt. Nothing counts when the baseline
  * was measured again in a new epoch meanwhile: the record has values of the earlier epoch, and what they are compared with is of
  * this one.
  */

@@ -145,7 +145,7 @@ const inDoubt = (found: ConfirmationResult, because: string): ConfirmationResult
 const NOT_BETTER = { outcome: 'not_better' } as const
 const UNCLEAR = { outcome: 'inconclusive' } as const
 
-/** With pairs of both: the comparison, and the other checks of a verdict. */
+/** With pairs of both: the comparison, and the other guards of a verdict. */
 function outcomeOfPairs(
   { run, node, other, trial }: Look,
   answer: StageAnswer,

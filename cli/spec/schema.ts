@@ -93,7 +93,7 @@ function checkSuite(spec: Suited, report: Report): void {
     if (!names.includes(name))
       report(
         ['gradient', 'candidates', index],
-        `\`${name}\` is no artifact of the suite`,
+        `\`${name}\` is no text of the suite`,
         `the artifacts are: ${names.join(', ')}`,
       )
 }

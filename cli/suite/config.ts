@@ -2,7 +2,7 @@
 import type { Weights } from './loss.ts'
 
 /** A text that is learnt: a mutable file. An experiment changes exactly one of them. */
-export interface TextArtifact {
+export interface SuiteText {
   name: string
   /** Relative to the folder of the spec. */
   file: string
@@ -37,7 +37,7 @@ export interface SuiteTask {
 
 export interface SuiteConfig {
   name: string
-  artifacts: TextArtifact[]
+  artifacts: SuiteText[]
   /** Tasks at once. */
   concurrency: number
   tasks: SuiteTask[]

@@ -1,34 +1,34 @@
-/** Epochs of a suite as a table: the loss with its moving average, the loss of each task, and the version of each text. */
+/** Passes of a suite as a table: the loss with its moving average, the loss of each task, and the version of each text. */
 import { shown } from '../evaluate/figure.ts'
 import type { SuiteView } from '../view/page-model.ts'
 import { BLANK, type Cell, cell, type Line } from './lines.ts'
 import { table } from './table.ts'
 
-/** Columns of an epoch, with the gap. */
+/** Columns of a pass, with the gap. */
 const WIDTH = 9
 const NAMES = 26
 const MOST_TASKS = 12
 
-type Epoch = SuiteView['epochs'][number]
+type Pass = SuiteView['epochs'][number]
 
-/** The last epochs that fit into `width` columns; behind them, by how much each loss fell from the first epoch to the last that was kept. */
+/** The last passes that fit into `width` columns; behind them, by how much each loss fell from the first pass to the last that was kept. */
 export function suiteLines(view: SuiteView, width: number): Line[] {
   const first = view.epochs[0]
   const kept = view.epochs.findLast(({ outcome }) => outcome === 'kept')
   const fit = Math.max(2, Math.floor((width - NAMES) / WIDTH) - (kept ? 1 : 0))
   const epochs = view.epochs.slice(-fit)
-  const tasks = [...new Set(view.epochs.flatMap((epoch) => Object.keys(epoch.tasks ?? {})))]
-  const row = (name: string, of: (epoch: Epoch) => Cell, change = BLANK_CELL): Cell[] => [
+  const tasks = [...new Set(view.epochs.flatMap((pass) => Object.keys(pass.tasks ?? {})))]
+  const row = (name: string, of: (pass: Pass) => Cell, change = BLANK_CELL): Cell[] => [
     cell(name),
     ...epochs.map(of),
     ...(kept ? [change] : []),
   ]
-  const changeOf = (lossIn: (epoch: Epoch) => number | null): Cell => {
+  const changeOf = (lossIn: (pass: Pass) => number | null): Cell => {
     const [before, after] = [first && lossIn(first), kept && lossIn(kept)]
     return before == null || after == null ? BLANK_CELL : changeCell(after - before)
   }
   const columns = [
-    { title: 'epoch', flexible: true },
+    { title: 'pass', flexible: true },
     ...epochs.map(({ epoch }) => ({ title: String(epoch), align: 'right' as const })),
     ...(kept ? [{ title: 'change', align: 'right' as const }] : []),
   ]
@@ -39,26 +39,26 @@ export function suiteLines(view: SuiteView, width: number): Line[] {
         row('experiment', ({ experiment }) => cell(experiment, 'dim')),
         row(
           'loss',
-          (epoch) => cell(loss(epoch.loss), roleOf(epoch)),
-          changeOf((epoch) => epoch.loss),
+          (pass) => cell(loss(pass.loss), roleOf(pass)),
+          changeOf((pass) => pass.loss),
         ),
-        row('mean of 3 epochs', ({ average }) => cell(loss(average), 'dim')),
+        row('mean of 3 passes', ({ average }) => cell(loss(average), 'dim')),
         ...tasks.slice(0, MOST_TASKS).map((task) => {
-          const lossIn = (epoch: Epoch) => epoch.tasks?.[task] ?? null
-          return row(`task ${task}`, (epoch) => cell(loss(lossIn(epoch))), changeOf(lossIn))
+          const lossIn = (pass: Pass) => pass.tasks?.[task] ?? null
+          return row(`task ${task}`, (pass) => cell(loss(lossIn(pass))), changeOf(lossIn))
         }),
-        ...view.artifacts.map(({ name }) => row(name, (epoch) => versionCell(epoch, name))),
+        ...view.artifacts.map(({ name }) => row(name, (pass) => versionCell(pass, name))),
       ],
       width,
     ),
     ...(tasks.length > MOST_TASKS ? [[cell(`and ${tasks.length - MOST_TASKS} more tasks`, 'dim')]] : []),
     ...(epochs.length < view.epochs.length
-      ? [[cell(`the last ${epochs.length} of ${view.epochs.length} epochs, which fit in here`, 'dim')]]
+      ? [[cell(`the last ${epochs.length} of ${view.epochs.length} passes, which fit in here`, 'dim')]]
       : []),
     BLANK,
     [cell('v1: run with it; → v1: kept as v1; × v0: a change of v0, not kept', 'dim')],
     ...(first && kept
-      ? [[cell(`change: from epoch ${first.epoch} to epoch ${kept.epoch}, the last that was kept`, 'dim')]]
+      ? [[cell(`change: from pass ${first.epoch} to pass ${kept.epoch}, the last that was kept`, 'dim')]]
       : []),
     ...varianceLines(view, width),
   ]
@@ -136,7 +136,7 @@ const changeCell = (change: number): Cell =>
     change < 0 ? 'good' : change > 0 ? 'bad' : 'plain',
   )
 
-const roleOf = ({ outcome }: Epoch): Cell['role'] =>
+const roleOf = ({ outcome }: Pass): Cell['role'] =>
   outcome === 'kept'
     ? 'kept'
     : outcome === 'not_kept'
@@ -145,7 +145,7 @@ const roleOf = ({ outcome }: Epoch): Cell['role'] =>
         ? 'revoked'
         : 'plain'
 
-function versionCell({ artifact, outcome, versions }: Epoch, name: string): Cell {
+function versionCell({ artifact, outcome, versions }: Pass, name: string): Cell {
   const version = `v${versions[name] ?? 0}`
   if (artifact !== name) return cell(version, 'dim')
   return outcome === 'kept' ? cell(`→ ${version}`, 'kept') : cell(`× ${version}`, 'rejected')

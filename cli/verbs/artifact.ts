@@ -1,6 +1,6 @@
-/** `artifact`: the texts of a suite, their versions, and what each epoch cost. */
+/** `artifact`: the texts of a suite, their versions, and what each pass cost. */
 import { shown } from '../evaluate/figure.ts'
-import { artifactNamed, restoreText } from '../experiment/text.ts'
+import { restoreText, suiteTextNamed } from '../experiment/text.ts'
 import { patchBetween } from '../git/trees.ts'
 import { pathOfText } from '../measure/seal.ts'
 import { judgedCommit } from '../measure/worktree.ts'
@@ -37,7 +37,7 @@ const nameNeeded = (wanted: string) => ({
 async function all(context: Context, run: OpenRun): Promise<Result<VerbAnswer>> {
   const view = suiteView(run)
   if (view === null) {
-    const none = artifactNamed(run, '')
+    const none = suiteTextNamed(run, '')
     return none.ok ? ok({ data: null, text: () => '' }) : none
   }
   const paint = await painter(context.colour)
@@ -59,7 +59,7 @@ const headOf = ({ name, file, active, since, versions }: TextView): string =>
   `${name}  v${active} is active since ${since?.experiment ?? 'the baseline'}${since ? ` (${since.at.slice(0, 16)})` : ''}; versions: ${versions.length}; ${plain(file, 200)}`
 
 async function history(run: OpenRun, name: string): Promise<Result<VerbAnswer>> {
-  const artifact = artifactNamed(run, name)
+  const artifact = suiteTextNamed(run, name)
   if (!artifact.ok) return artifact
   const view = suiteView(run)?.artifacts.find((one) => one.name === name)
   if (!view) throw new Error(`${name} is an artifact of the suite, and in no view`)
@@ -73,7 +73,7 @@ async function history(run: OpenRun, name: string): Promise<Result<VerbAnswer>> 
     if (!patch.ok) return patch
     versions.push({ ...version, diff: patch.value })
   }
-  const steps = (suiteView(run)?.epochs ?? []).filter((epoch) => epoch.artifact === name)
+  const steps = (suiteView(run)?.epochs ?? []).filter((pass) => pass.artifact === name)
   return ok({
     data: { ...view, versions, steps },
     text: (): Said[] => [

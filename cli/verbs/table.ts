@@ -568,7 +568,7 @@ const LOOK = [
   {
     name: 'artifact',
     group: 'look',
-    summary: 'the texts of a suite and its epochs; with NAME: the history of one text, with diffs',
+    summary: 'the texts of a suite and its passes; with NAME: the history of one text, with diffs',
     positionals: [{ name: 'NAME', required: false }],
     flags: {
       restore: {

@@ -15,7 +15,7 @@ import type {
   Status,
   StopReason,
 } from '../ledger/events.ts'
-import type { Expectation, TextEpoch, TextVersion } from '../ledger/texts.ts'
+import type { Expectation, SuitePass, TextVersion } from '../ledger/texts.ts'
 import type { Prediction } from './predictions.ts'
 
 /** What a row is marked as: the status, refined by what a reader looks for first. */
@@ -334,7 +334,7 @@ export interface PageHead {
   rounds: readonly PageRound[]
   edits: readonly { id: string; what: string; why: string; from: number | null; undone: boolean }[]
   texts: readonly PageText[]
-  /** Its texts and epochs; absent = the run has no suite. */
+  /** Its texts and passes; absent = the run has no suite. */
   suite?: SuiteView
   /** Kept experiments with scores by task, the baseline first; null when the benchmark has no tasks. */
   tasks: {
@@ -505,13 +505,13 @@ export interface PageRunLine {
   /** `idle`: nobody drives it, and no stop rule holds. */
   state: 'running' | 'paused' | 'stopped' | 'idle'
   stop: StopReason | null
-  /** Of a run whose texts are learnt: the newest epoch. */
+  /** Of a run whose texts are learnt: the newest pass. */
   suite?: { name: string; epochs: number; loss: number | null }
   last: string
 }
 
-// ---------------------------------------------------------------- the texts of a suite and its epochs
-// What is shown of the texts of a suite and its epochs, on the terminal and on the page.
+// ---------------------------------------------------------------- the texts of a suite and its passes
+// What is shown of the texts of a suite and its passes, on the terminal and on the page.
 
 export interface TextView {
   name: string
@@ -528,8 +528,8 @@ export interface SuiteView {
   /** null: no gradient is declared. */
   learning_rate: number | null
   artifacts: TextView[]
-  /** `versions`: of each artifact that the epoch was run with; of a text that was not kept, the one from which it was made. */
-  epochs: (TextEpoch & { versions: Record<string, number> })[]
+  /** `versions`: of each text that the pass was run with; of a text that was not kept, the one from which it was made. */
+  epochs: (SuitePass & { versions: Record<string, number> })[]
   /** What agents expected of texts, and what was measured. */
   expectations: Expectation[]
   /** Of the rounds that repeated the suite unchanged: how each task varies. Empty: none did. */

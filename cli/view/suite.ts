@@ -1,10 +1,10 @@
-/** The texts of a suite and its epochs, as data: what `artifact`, `status` and `report` show. */
+/** The texts of a suite and its passes, as data: what `artifact`, `status` and `report` show. */
 import { isRepeatRecord } from '../ledger/task-id.ts'
 import {
   activeVersion,
   expectations,
   learningRate,
-  textEpochs,
+  suitePasses,
   versionAtNode,
   versionsOf,
 } from '../ledger/texts.ts'
@@ -33,12 +33,12 @@ export function suiteView(run: OpenRun): SuiteView | null {
         versions: all,
       }
     }),
-    epochs: textEpochs(state, names).map((epoch) => ({
-      ...epoch,
+    epochs: suitePasses(state, names).map((pass) => ({
+      ...pass,
       versions: Object.fromEntries(
         names.map((name) => [
           name,
-          name === epoch.artifact ? (epoch.to ?? epoch.from ?? 0) : at(epoch.experiment, name),
+          name === pass.artifact ? (pass.to ?? pass.from ?? 0) : at(pass.experiment, name),
         ]),
       ),
     })),

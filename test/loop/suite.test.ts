@@ -33,11 +33,7 @@ describe('the text that is tried', () => {
 
   test.each<[string, Partial<ProposedText>, string]>([
     ['proposes nothing', { artifact: null }, 'pitfalls: its agent proposes no text'],
-    [
-      'names no artifact',
-      { artifact: 'readme' },
-      'pitfalls: it names readme, which is no artifact of the suite',
-    ],
+    ['names no artifact', { artifact: 'readme' }, 'pitfalls: it names readme, which is no text of the suite'],
     ['names another one', { artifact: 'rubric' }, 'pitfalls: it names rubric, and was asked for pitfalls'],
     ['has no content', { content: null }, 'pitfalls: it has no content'],
     [

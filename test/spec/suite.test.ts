@@ -54,7 +54,7 @@ test.each<[string, object, object?]>([
     'prompts/pitfalls.md is not mutable, so pitfalls could not be learnt',
     { scope: { mutable: ['prompts/preamble.md'] } },
   ],
-  ['`rubric` is no artifact of the suite', { gradient: { candidates: ['rubric'] } }],
+  ['`rubric` is no text of the suite', { gradient: { candidates: ['rubric'] } }],
   ['`learning_rte` is not a key of `gradient`', { gradient: { learning_rte: 0.5 } }],
   ['`weights` is not a key of `suite.tasks[0]`', {}, { tasks: [{ name: 'a', task: 'b', weights: {} }] }],
   [

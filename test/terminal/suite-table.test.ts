@@ -32,7 +32,7 @@ const view = (epochs: SuiteView['epochs']): SuiteView => ({
 const linesOf = (epochs: SuiteView['epochs'], width = 80) =>
   suiteLines(view(epochs), width).map((line) => asText(line).trimEnd())
 
-test('the change of a loss counts an epoch whose text was not kept, or misses the first because it does not fit', () => {
+test('the change of a loss counts a pass whose text was not kept, or misses the first because it does not fit', () => {
   const epochs = [
     epoch(1, 'baseline', { a: 0.4, b: 0.5 }),
     epoch(2, 'kept', { a: 0.3, b: 0.55 }),
@@ -43,7 +43,7 @@ test('the change of a loss counts an epoch whose text was not kept, or misses th
     expect(lines.find((line) => line.startsWith('loss'))).toMatch(/ −0\.025$/)
     expect(lines.find((line) => line.startsWith('task a'))).toMatch(/ −0\.100$/)
     expect(lines.find((line) => line.startsWith('task b'))).toMatch(/ \+0\.050$/)
-    expect(lines).toContain('change: from epoch 1 to epoch 2, the last that was kept')
+    expect(lines).toContain('change: from pass 1 to pass 2, the last that was kept')
   }
   expect(linesOf(epochs.slice(0, 1)).join('\n')).not.toContain('change:')
 })

@@ -1,12 +1,12 @@
 /**
- * Which of the proposed texts a round with `gradient` tries. Each agent proposes a new text for one artifact of the suite, and says how
+ * Which of the proposed texts a round with `gradient` tries. Each agent proposes a new text for one text of the suite, and says how
  * much it expects the loss to fall and how sure it is. The proposal with the largest product of both is tried. Pure.
  */
 import { type Expectation, expectationScale } from '../../ledger/texts.ts'
 
-/** What an agent answered to the question for one artifact. */
+/** What an agent answered to the question for one text. */
 export interface ProposedText {
-  /** The artifact that it was asked for. */
+  /** The name of the text that it was asked for. */
   asked: string
   /** What it names; null = it proposes nothing. */
   artifact: unknown
@@ -34,7 +34,7 @@ export interface Choice {
 
 /**
  * `choices`: the proposals that could be tried, the best first; of equal products the one that came first. `refused`: why each other
- * proposal cannot be tried. `known`: what was expected and measured before; it scales the product of an artifact.
+ * proposal cannot be tried. `known`: what was expected and measured before; it scales the product of a text.
  */
 export function rankProposals(
   proposals: readonly ProposedText[],
@@ -61,7 +61,7 @@ function readProposal(
 ): Omit<Choice, 'product'> | string {
   if (artifact === null || artifact === undefined) return 'its agent proposes no text'
   if (typeof artifact !== 'string' || !texts.has(artifact))
-    return `it names ${String(artifact).slice(0, 100)}, which is no artifact of the suite`
+    return `it names ${String(artifact).slice(0, 100)}, which is no text of the suite`
   if (artifact !== asked) return `it names ${artifact}, and was asked for ${asked}`
   const text = texts.get(artifact)
   if (content === null || !text) return 'it has no content'

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { artifactText, makeTextExperiment } from '../../experiment/text.ts'
+import { makeTextExperiment, suiteTextContent } from '../../experiment/text.ts'
 import { fileText } from '../../files.ts'
 import { bestOf } from '../../ledger/best.ts'
 import { BASELINE, currentRound, lastJudged, nodeValue, type State } from '../../ledger/state.ts'
@@ -24,9 +24,9 @@ const startOf = (state: State) => bestOf(state)?.id ?? BASELINE
 const rateNow = (run: OpenRun): number =>
   learningRate(run.ledger.state, liveSpec(run).gradient?.learning_rate ?? 0)
 
-/** The artifact that a task asks for: `r3/gradient/of/preamble` → `preamble`. */
+/** The text that a task asks for: `r3/gradient/of/preamble` → `preamble`. */
 
-/** The whole prompt for one artifact. */
+/** The whole prompt for one text. */
 export async function gradientPromptOf(run: OpenRun, { id }: Task): Promise<Result<string>> {
   const { state } = run.ledger
   const { suite } = run.spec.measure
@@ -34,7 +34,7 @@ export async function gradientPromptOf(run: OpenRun, { id }: Task): Promise<Resu
   const artifact = suite?.artifacts.find((one) => one.name === name)
   const node = state.experiments.get(startOf(state))
   if (!suite || !artifact || !node) throw new Error(`${id} asks for a text that the suite does not have`)
-  const content = await artifactText(run, node.id, artifact)
+  const content = await suiteTextContent(run, node.id, artifact)
   if (!content.ok) return content
   const round = currentRound(state)
   const live = liveSpec(run)
@@ -120,7 +120,7 @@ function notMade(run: OpenRun, round: number, why: string): Result<unknown> {
 async function textsNow(run: OpenRun, at: string): Promise<Result<Map<string, CurrentText>>> {
   const found = new Map<string, CurrentText>()
   for (const artifact of run.spec.measure.suite?.artifacts ?? []) {
-    const content = await artifactText(run, at, artifact)
+    const content = await suiteTextContent(run, at, artifact)
     if (!content.ok) return fail(content.problem)
     found.set(artifact.name, { content: content.value, maxChars: artifact.maxChars })
   }

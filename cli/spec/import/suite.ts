@@ -34,7 +34,7 @@ export const SUITE = keys({
       }),
       { least: 1, unique: 'name' },
     ),
-    'Each is run once in each epoch.',
+    'Each is run once in each pass.',
   ),
 })
 
