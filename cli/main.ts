@@ -4,9 +4,17 @@ import type { Tell } from './notices.ts'
 import { fail, type Result } from './result.ts'
 import type { Context, VerbAnswer } from './terminal/command.ts'
 import { helpOf, overview } from './terminal/help.ts'
-import { type CallOutput, type Edge, refusedByDisk, renderBug, renderResult } from './terminal/output.ts'
+import {
+  type CallOutput,
+  type Edge,
+  print,
+  refusedByDisk,
+  renderBug,
+  renderResult,
+  terminalWidth,
+  wantsColour,
+} from './terminal/output.ts'
 import { type Manners, parse, readManners } from './terminal/parse.ts'
-import { print, terminalWidth, wantsColour } from './terminal/print.ts'
 import { type Progress, progressTo } from './terminal/progress.ts'
 import { MODULES } from './verbs/modules.ts'
 import { fullName, LATER, onlyReads, VERBS } from './verbs/table.ts'

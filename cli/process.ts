@@ -6,7 +6,7 @@ export { type Accelerator, acceleratorHolders, acceleratorsHere } from './proces
 export { type Channel, startWithChannel } from './process/channel.ts'
 export { type Detached, type DetachedCommand, startDetached } from './process/detached.ts'
 export { type EndedBy, endProcess } from './process/end.ts'
-export type { Ended } from './process/ended.ts'
+export type { Ended } from './process/execute.ts'
 export { type Command, type Completed, execute } from './process/execute.ts'
 export {
   asIdentity,

@@ -11,7 +11,7 @@ import { fileJson } from '../files.ts'
 import { filesWith, listTree } from '../git/trees.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
-import { scopeOfRun } from '../measure/scope.ts'
+import { scopeOfRun } from '../measure/data.ts'
 import { sampleIn } from '../measure/session.ts'
 import {
   clearCheckout,

@@ -7,7 +7,7 @@
 import { join } from 'node:path'
 import { calibrate } from '../evaluate/calibrate.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
-import { unfitFor } from '../evaluate/impossible.ts'
+import { unfitFor } from '../evaluate/plausible.ts'
 import { median } from '../evaluate/stats.ts'
 import { type Changed, looksLikeTest, type TestFinding, testsGone } from '../evaluate/tests-gone.ts'
 import { decideVerdict, type VerdictFacts } from '../evaluate/verdict.ts'

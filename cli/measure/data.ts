@@ -1,10 +1,13 @@
-/** Gives `worktree.data` to a checkout, and tells whether it is still as it was given. */
+/** Gives `worktree.data` to a checkout, tells whether it is still as it was given, and which paths a candidate may change. */
 import { constants } from 'node:fs'
 import { chmod, copyFile, lstat, mkdir, realpath, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { type Fingerprint, fingerprintCheckout } from '../git/checkout.ts'
+import { BASELINE } from '../ledger/state.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type DataFile, dataLike, dataOfRun, dataStamp, sha256Of, unchangedData } from '../run/data.ts'
-import type { RunRecord } from '../run/open.ts'
+import { type RunRecord, specFileOf } from '../run/open.ts'
+import { type Area, placesOfMutable, scopeOf } from '../spec/rules.ts'
 
 /** Path → content and stamp of the copy; equal = not read again. */
 export type GivenData = Record<string, string>
@@ -114,3 +117,34 @@ const notGiven = (path: string, at: string, error: unknown): Problem => ({
   hint: 'check the free space and the permissions of that folder, then repeat the command',
   at,
 })
+
+// ---------------------------------------------------------------- which paths are mutable, immutable or neither: `scope` of the frozen spec, with `worktree.data`
+
+type Framed = Pick<RunRecord, 'spec' | 'started' | 'paths'>
+
+const areas = new WeakMap<Framed['spec'], (path: string) => Area>()
+
+/** The area of a path by the frozen spec; compiled once for each run. */
+export function scopeOfRun(run: Framed): (path: string) => Area {
+  const cached = areas.get(run.spec)
+  if (cached) return cached
+  const scope = scopeOf(run.spec.scope, run.started.prefix, specFileOf(run))
+  const data = dataPaths(run)
+  const area = data.size === 0 ? scope : (path: string) => (data.has(path) ? 'immutable' : scope(path))
+  areas.set(run.spec, area)
+  return area
+}
+
+/** Whether new files at a path are part of an experiment's candidate. The baseline is still being built: all are. */
+export function mutableFor(run: Framed, experiment: string): (path: string) => boolean {
+  if (experiment === BASELINE) return (path) => !dataPaths(run).has(path)
+  const scope = scopeOfRun(run)
+  return (path) => scope(path) === 'mutable'
+}
+
+/** The state of the user's checkout, as far as a candidate may change such files: some agents edit the wrong folder. */
+export function fingerprintMutable(run: Framed): Promise<Result<Fingerprint>> {
+  const scope = scopeOfRun(run)
+  const places = placesOfMutable(run.spec.scope, run.started.prefix)
+  return fingerprintCheckout(run.started.checkout, (path) => scope(path) === 'mutable', places)
+}

@@ -1,8 +1,7 @@
 /** Guardrails: what must hold in addition to the comparison. Constraints, protected metrics, and reasons to doubt a gain. */
 import { variedMetrics, variesByNature } from '../evaluate/calibrate.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
-import { movedControl } from '../evaluate/impossible.ts'
-import { differsBySide, doubt } from '../evaluate/plausible.ts'
+import { differsBySide, doubt, movedControl } from '../evaluate/plausible.ts'
 import { type Measured, type Regression, regressions } from '../evaluate/protected.ts'
 import { summaryOfMetrics } from '../evaluate/stats.ts'
 import type { Sample } from '../ledger/events.ts'

@@ -27,7 +27,7 @@ import { ok, type Result } from '../result.ts'
 import { placeOfHoldout } from '../run/holdout.ts'
 import type { RunRecord, Surroundings } from '../run/open.ts'
 import { matchGlobs } from '../spec/rules.ts'
-import { scopeOfRun } from './scope.ts'
+import { scopeOfRun } from './data.ts'
 
 // ---------------------------------------------------------------- folders of the home folder in which package managers keep what they fetched, beside `~/.cache`
 

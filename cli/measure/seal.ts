@@ -16,7 +16,7 @@ import { artifactsFolder, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { nodeFor, type OpenRun, type RunRecord } from '../run/open.ts'
 import { type Listing, listArtifacts } from './artifacts.ts'
-import { mutableFor } from './scope.ts'
+import { mutableFor } from './data.ts'
 import { baseOf, ensureWorktree, isWorktreeGone, parentCommits, readWorktreeFacts } from './worktree.ts'
 
 /** Free rejections cost nothing, so this limit ends an agent that repeats them. */

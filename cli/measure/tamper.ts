@@ -15,8 +15,7 @@ import { ok, type Result } from '../result.ts'
 import { stampIn } from '../run/data.ts'
 import type { RunRecord } from '../run/open.ts'
 import { type Area, matchGlobs } from '../spec/rules.ts'
-import { changedData, dataPaths, removePlanted } from './data.ts'
-import { scopeOfRun } from './scope.ts'
+import { changedData, dataPaths, removePlanted, scopeOfRun } from './data.ts'
 import {
   asideOf,
   type CheckoutPlace,

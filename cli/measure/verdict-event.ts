@@ -1,6 +1,6 @@
 /** Makes the event `judged` of the evidence, and appends it. */
 import { mkdirSync } from 'node:fs'
-import { belowFloor } from '../evaluate/impossible.ts'
+import { belowFloor } from '../evaluate/plausible.ts'
 import { failureSignature, remarksOn } from '../evaluate/remarks.ts'
 import { summaryOfMetrics, summaryOfTasks } from '../evaluate/stats.ts'
 import { testsDoubt, testsRemark } from '../evaluate/tests-gone.ts'

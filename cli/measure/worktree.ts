@@ -12,7 +12,7 @@ import { withLock } from '../lock.ts'
 import { experimentFolder, worktreeFacts, worktreeMaking, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun, RunRecord } from '../run/open.ts'
-import { dataPaths, giveData } from './data.ts'
+import { dataPaths, fingerprintMutable, giveData, mutableFor } from './data.ts'
 import { rememberCheckout } from './disk-space.ts'
 import { benchmarkEnvironment } from './environment.ts'
 import {
@@ -24,7 +24,6 @@ import {
   type SettingUp,
 } from './kept-setup.ts'
 import { lastLines } from './output.ts'
-import { fingerprintMutable, mutableFor } from './scope.ts'
 
 /** What a seal needs to know about the worktree's original state. */
 export interface WorktreeFacts {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { registerChild } from './cpu-accounting.ts'
-import { type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
+import { type Ended, notYet, signalGroup, startErrorOf } from './execute.ts'
 
 export interface Channel {
   /** JSON values. Lost, without an error, once the child has ended: `ended` tells that. */

@@ -1,6 +1,6 @@
 /** CPU time and memory of a job's processes, children included that no process waits for. Linux only; elsewhere nothing is ever seen. */
 
-import { carriesJobMark, type JobMarks } from './escaped.ts'
+import { carriesJobMark, type JobMarks } from './orphans.ts'
 import { isDead, ownedByUs, type ProcessStat, peakMbOf, pids, readStat } from './proc.ts'
 import { isWatcher } from './watcher.ts'
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { startErrorOf } from './ended.ts'
+import { startErrorOf } from './execute.ts'
 
 export interface DetachedCommand {
   argv: [string, ...string[]]

@@ -11,8 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { CpuAccounting, registerChild } from './cpu-accounting.ts'
-import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
-import { endEscaped, endEscapedNow, type JobMarks } from './escaped.ts'
+import { after, type Ended, notYet, signalGroup, startErrorOf } from './execute.ts'
 import { makeToken } from './identity.ts'
 import {
   type Isolation,
@@ -22,6 +21,7 @@ import {
   openStatus,
   signalOfCode,
 } from './isolation.ts'
+import { endEscaped, endEscapedNow, type JobMarks } from './orphans.ts'
 import {
   type FileId,
   isDead,

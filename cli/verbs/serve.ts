@@ -6,7 +6,7 @@ import type { Site } from '../paths.ts'
 import { endProcess, execute } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
-import { print } from '../terminal/print.ts'
+import { print } from '../terminal/output.ts'
 
 /** Replaced by the build. */
 const VERSION = process.env.ASSAY_VERSION ?? 'unbuilt'

@@ -52,7 +52,6 @@ export const PURE: readonly string[] = [
   'packages',
   'evaluate/metrics',
   'evaluate/presets',
-  'evaluate/same-units',
   'evaluate/units',
   'evaluate/stats',
   'evaluate/calibrate',

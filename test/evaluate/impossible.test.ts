@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { belowFloor, movedControl, unfitFor } from '../../cli/evaluate/impossible.ts'
+import { belowFloor, movedControl, unfitFor } from '../../cli/evaluate/plausible.ts'
 import { rngOf } from '../../cli/search/random.ts'
 
 const sample = (value: number, control: number | boolean) => ({ value, metrics: { ms: value, control } })

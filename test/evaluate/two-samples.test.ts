@@ -1,8 +1,8 @@
 /** What a pattern finds in the output of the baseline, and then in that of a candidate: the right value, or none. */
 import { expect, test } from 'vitest'
+import { inUnitsOf, type Reference } from '../../cli/evaluate/comparable.ts'
 import { lineParser } from '../../cli/evaluate/lines.ts'
 import { readAnswer } from '../../cli/evaluate/metrics.ts'
-import { inUnitsOf, type Reference } from '../../cli/evaluate/same-units.ts'
 
 function sample(regex: string, output: string, reference: Reference | null) {
   const parser = lineParser({ metric: 'n', regex: new RegExp(regex) })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { beside, fieldsOf } from '../../cli/evaluate/beside.ts'
+import { inUnitsOf } from '../../cli/evaluate/comparable.ts'
 import { lineParser } from '../../cli/evaluate/lines.ts'
 import { readAnswer } from '../../cli/evaluate/metrics.ts'
 import { readValue } from '../../cli/evaluate/number.ts'
-import { inUnitsOf } from '../../cli/evaluate/same-units.ts'
 import { convert } from '../../cli/evaluate/units.ts'
 
 describe('a value in a different unit', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { painter } from '../../cli/terminal/colour.ts'
 import { asText, cell, clip, merged } from '../../cli/terminal/lines.ts'
-import { wantsColour } from '../../cli/terminal/print.ts'
+import { wantsColour } from '../../cli/terminal/output.ts'
 
 test('a pipe gets colours or a terminal none, or NO_COLOR, FORCE_COLOR or TERM is not obeyed', () => {
   const tty = () => true
