@@ -1,18 +1,15 @@
 /** `answer`: an agent, or the driver for it, hands in the answer to a task of the loop. */
 import { takeAnswer } from '../loop/take-answer.ts'
-import { ok, type Result } from '../result.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import { ok } from '../result.ts'
 import { printable } from '../terminal/output.ts'
 import { fromCommandLine } from '../workflow/input.ts'
 import { describeNext } from './task.ts'
-import { idOf, theRun } from './verb.ts'
+import { idOf, onRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
+export const run = onRun(async (opened, args, context) => {
   const given = args.text('input')
   const text = args.on('none') ? null : given === null ? await context.stdin() : fromCommandLine(given)
-  const taken = await takeAnswer(opened.value, idOf(args), text)
+  const taken = await takeAnswer(opened, idOf(args), text)
   if (!taken.ok) return taken
   const { task, repeated, ignored, findings, next: after } = taken.value
   return ok({
@@ -24,4 +21,4 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       ...describeNext(after),
     ],
   })
-}
+})

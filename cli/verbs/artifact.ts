@@ -8,24 +8,22 @@ import { call, next, type Said } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { painter } from '../terminal/colour.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import type { Context, VerbAnswer } from '../terminal/command.ts'
 import { BLANK } from '../terminal/lines.ts'
 import { printable } from '../terminal/output.ts'
 import { expectationLines, suiteLines, textLines } from '../terminal/suite-table.ts'
 import { plain } from '../text.ts'
 import type { TextView } from '../view/page-model.ts'
 import { suiteView } from '../view/suite.ts'
-import { theRun } from './verb.ts'
+import { onRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
+export const run = onRun((opened, args, context) => {
   const [name] = args.positionals
   const wanted = args.text('restore')
-  if (name === undefined) return wanted === null ? all(context, opened.value) : fail(nameNeeded(wanted))
-  if (wanted !== null) return restore(opened.value, name, wanted, args.key)
-  return history(opened.value, name)
-}
+  if (name === undefined) return wanted === null ? all(context, opened) : fail(nameNeeded(wanted))
+  if (wanted !== null) return restore(opened, name, wanted, args.key)
+  return history(opened, name)
+})
 
 const nameNeeded = (wanted: string) => ({
   kind: 'usage' as const,

@@ -3,23 +3,20 @@ import { audit, findingCode } from '../experiment/audit.ts'
 import type { Finding } from '../ledger/events.ts'
 import { clearing } from '../ledger/state.ts'
 import { next } from '../next.ts'
-import { ok, type Result } from '../result.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
-import { idOf, listOf, readInput, textField, theRun } from './verb.ts'
+import { ok } from '../result.ts'
+import { idOf, listOf, onRun, readInput, textField } from './verb.ts'
 
 const SHAPE = '{"findings":[{"code":"hash|task_set|path|opinion","message":"…","path":"…"}]}'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
+export const run = onRun(async (opened, args, context) => {
   const input = await readInput(context, args, SHAPE)
   if (!input.ok) return input
   const findings = listOf(input.value, 'findings', SHAPE, readFinding)
   if (!findings.ok) return findings
-  const done = await audit(opened.value, idOf(args), findings.value, args.key)
+  const done = await audit(opened, idOf(args), findings.value, args.key)
   if (!done.ok) return done
   const { experiment, status, flagged, outcome } = done.value
-  const node = opened.value.ledger.state.experiments.get(experiment)
+  const node = opened.ledger.state.experiments.get(experiment)
   return ok({
     data: done.value,
     text: () => [
@@ -27,7 +24,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       ...(flagged && node ? [next`Next: ${clearing(node)}`] : []),
     ],
   })
-}
+})
 
 function readFinding(item: Record<string, unknown>): Finding | string {
   const message = textField(item, 'message')

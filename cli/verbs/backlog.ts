@@ -2,18 +2,15 @@
 import { backlogOf, type IdeaStanding } from '../ledger/backlog.ts'
 import { approvalLines, waitingIdea } from '../loop/parked.ts'
 import { call, next, type Said } from '../next.ts'
-import { ok, type Result } from '../result.ts'
+import { ok } from '../result.ts'
 import { painter } from '../terminal/colour.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { cell } from '../terminal/lines.ts'
 import { table } from '../terminal/table.ts'
 import { ideaRow, isOver } from '../view/backlog.ts'
-import { theRun } from './verb.ts'
+import { onRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  const all = backlogOf(opened.value.ledger.state)
+export const run = onRun(async (opened, args, context) => {
+  const all = backlogOf(opened.ledger.state)
   const shown = args.on('all') ? all : all.filter((one) => !isOver(one))
   const paint = await painter(context.colour)
   return ok({
@@ -23,7 +20,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       ...closing(all, shown),
     ],
   })
-}
+})
 
 function lines(shown: readonly IdeaStanding[], width: number) {
   const columns = [

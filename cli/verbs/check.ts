@@ -3,20 +3,15 @@ import { checkSeal } from '../experiment/check.ts'
 import { type Experiment, lastAttempt } from '../ledger/state.ts'
 import { type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { ok, type Result } from '../result.ts'
-import { nodeFor, type OpenRun } from '../run/open.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import type { OpenRun } from '../run/open.ts'
 import { printable } from '../terminal/output.ts'
-import { idOf, theRun } from './verb.ts'
+import { onExperiment } from './verb.ts'
 
 /** Makes the checks that are free of charge on the seal that has no verdict; without one it seals first. */
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  const node = nodeFor(opened.value, idOf(args))
-  if (!node.ok) return node
-  const sealed = await currentSeal(opened.value, node.value)
+export const run = onExperiment(async (opened, node) => {
+  const sealed = await currentSeal(opened, node)
   if (!sealed.ok) return sealed
-  const checked = await checkSeal(opened.value, sealed.value)
+  const checked = await checkSeal(opened, sealed.value)
   if (!checked.ok) return checked
   const findings = checked.value
   return ok({
@@ -31,7 +26,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
         ? `${sealed.value.experiment}: nothing speaks against measuring it`
         : findings.map(({ code, message }) => printable(`${code}: ${message}`)),
   })
-}
+})
 
 async function currentSeal(run: OpenRun, node: Experiment): Promise<Result<Seal>> {
   const last = lastAttempt(node)

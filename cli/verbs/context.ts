@@ -8,7 +8,6 @@ import { newestLearnings, patternsIn, rulesOf } from '../loop/open.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { liveSpec, nodeFor, type OpenRun } from '../run/open.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { budgetText, STOPPED } from '../terminal/summary.ts'
 import { plain } from '../text.ts'
 import {
@@ -21,21 +20,19 @@ import {
   quoted,
 } from '../view/context.ts'
 import { type StatusData, statusOf } from '../view/run.ts'
-import { theRun } from './verb.ts'
+import { onRun } from './verb.ts'
 
 const PARENTS = 5
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
+export const run = onRun(async (opened, args) => {
   const [id] = args.positionals
-  const node = id === undefined ? ok(null) : nodeFor(opened.value, id)
+  const node = id === undefined ? ok(null) : nodeFor(opened, id)
   if (!node.ok) return node
-  const facts = await factsOf(opened.value, node.value?.id ?? null)
+  const facts = await factsOf(opened, node.value?.id ?? null)
   if (!facts.ok) return facts
-  const status = statusOf(opened.value)
-  const { metric, noise } = opened.value.spec
-  const { goal, skills } = liveSpec(opened.value)
+  const status = statusOf(opened)
+  const { metric, noise } = opened.spec
+  const { goal, skills } = liveSpec(opened)
   const { run, epoch, baseline, counts, budget, stop } = status
   const best = isUnaware(node.value) ? null : status.best
   return ok({
@@ -53,9 +50,9 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       ...(skills.length > 0 && { skills }),
       ...facts.value,
     },
-    text: () => digest(headOf(opened.value, status, node.value), facts.value),
+    text: () => digest(headOf(opened, status, node.value), facts.value),
   })
-}
+})
 
 /** A lane of the baseline arm must not know the results of the search, nor where to read them. */
 const isUnaware = (node: Experiment | null): boolean => node?.created.arm === 'baseline'

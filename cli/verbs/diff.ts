@@ -5,31 +5,25 @@ import { baseOf } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { nodeFor, type OpenRun } from '../run/open.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { type AttributionView, attributionView, partLines, worthOf } from '../view/attribution.ts'
-import { idOf, theRun } from './verb.ts'
+import { onExperiment } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  const node = nodeFor(opened.value, idOf(args))
-  if (!node.ok) return node
-  const to = treeOf(node.value)
+export const run = onExperiment(async (opened, node, args, context) => {
+  const to = treeOf(node)
   if (!to.ok) return to
-  const from = otherTree(opened.value, node.value, args.positionals[1] ?? null)
+  const from = otherTree(opened, node, args.positionals[1] ?? null)
   if (!from.ok) return from
-  const changes = await changesBetween(opened.value.site, from.value.tree, to.value)
+  const changes = await changesBetween(opened.site, from.value.tree, to.value)
   if (!changes.ok) return changes
   const files = changes.value.map(({ path, status, added, removed }) => ({ path, status, added, removed }))
   // Its parts are those of the diff against its parent.
-  const attribution =
-    from.value.name === node.value.parent ? attributionView(opened.value.ledger.state, node.value.id) : null
-  const patch = args.on('stat') ? ok(null) : await patchBetween(opened.value.site, from.value.tree, to.value)
+  const attribution = from.value.name === node.parent ? attributionView(opened.ledger.state, node.id) : null
+  const patch = args.on('stat') ? ok(null) : await patchBetween(opened.site, from.value.tree, to.value)
   if (!patch.ok) return patch
   return ok({
     data: {
-      experiment: node.value.id,
+      experiment: node.id,
       against: from.value.name,
       files,
       patch: patch.value,
@@ -48,7 +42,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
           ? printable(withWorth(patch.value, attribution))
           : patch.value,
   })
-}
+})
 
 /** For a person: what each part of the diff is worth, behind the head of its hunk. */
 function withWorth(patch: string, attribution: AttributionView | null): string {

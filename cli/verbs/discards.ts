@@ -1,22 +1,19 @@
 /** `discards`: the experiments that were rejected or discarded, and why. */
 import { shown } from '../evaluate/figure.ts'
 import { type Experiment, failureClassOf, lastJudged, nodeValue } from '../ledger/state.ts'
-import { ok, type Result } from '../result.ts'
+import { ok } from '../result.ts'
 import { likeness, shapeOf } from '../search/similar.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { theRun } from './verb.ts'
+import { onRun } from './verb.ts'
 
 const LIMIT = 50
 
 /** What was rejected, discarded or revoked, newest first; with `--like`, the most similar idea first. */
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
+export const run = onRun((opened, args) => {
   const limit = args.integer('limit') ?? LIMIT
   const like = args.text('like')
   const shape = like === null ? null : shapeOf(like)
-  const found = [...opened.value.ledger.state.experiments.values()]
+  const found = [...opened.ledger.state.experiments.values()]
     .filter(({ status }) => status === 'discarded' || status === 'rejected')
     .reverse()
     .map((node) => ({
@@ -38,7 +35,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       ...(found.length === 0 ? ['nothing has been rejected or discarded'] : []),
     ],
   })
-}
+})
 
 function describe(node: Experiment) {
   const judged = lastJudged(node)

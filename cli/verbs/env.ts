@@ -1,15 +1,12 @@
 /** `env`: which environment variables a benchmark gets. It never shows their values. */
 import { environmentSources } from '../measure/environment.ts'
-import { ok, type Result } from '../result.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import { ok } from '../result.ts'
 import { plain } from '../text.ts'
-import { theRun } from './verb.ts'
+import { onRun } from './verb.ts'
 
 /** Names and origins; no value is ever shown. */
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  const found = environmentSources(opened.value)
+export const run = onRun((opened) => {
+  const found = environmentSources(opened)
   if (!found.ok) return found
   const { variables, missing, file } = found.value
   const named = (from: string) =>
@@ -30,4 +27,4 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
         : [`asked for by measure.environment.inherit, but not set here: ${plain(missing.join(' '), 500)}`]),
     ],
   })
-}
+})

@@ -19,38 +19,35 @@ import { gatesOn } from '../measure/gates.ts'
 import { call, next, type Said } from '../next.ts'
 import { pullRequestFile } from '../paths.ts'
 import { redact } from '../redact.ts'
-import { ok, type Result } from '../result.ts'
+import { ok } from '../result.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { nextMerge } from '../search/merge.ts'
 import { mergePlan, notIn } from '../search/unmerged.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain, shellWord } from '../text.ts'
 import { attributionView, placeOf, worthOf } from '../view/attribution.ts'
 import { objectionsOf } from '../view/objections.ts'
 import { inMessage, pullRequest } from '../view/pull-request.ts'
-import { theRun } from './verb.ts'
+import { onRun } from './verb.ts'
 
 const SUBJECT = 72
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  const branch = branchName(args.text('branch') ?? `assay/${opened.value.started.name}`)
-  const words = (steps: readonly Experiment[]) => wordsOf(opened.value, steps)
+export const run = onRun(async (opened, args) => {
+  const branch = branchName(args.text('branch') ?? `assay/${opened.started.name}`)
+  const words = (steps: readonly Experiment[]) => wordsOf(opened, steps)
   const [squash, reduced] = [args.on('squash'), args.on('reduced')]
-  const done = await finish(opened.value, { branch, squash, reduced, words, key: args.key })
+  const done = await finish(opened, { branch, squash, reduced, words, key: args.key })
   if (!done.ok) return done
-  const snapshot = await isSnapshot(opened.value.site, done.value.base)
+  const snapshot = await isSnapshot(opened.site, done.value.base)
   if (!snapshot.ok) return snapshot
-  const text = redact(textOf(opened.value, done.value, snapshot.value))
-  const file = pullRequestFile(opened.value.paths)
+  const text = redact(textOf(opened, done.value, snapshot.value))
+  const file = pullRequestFile(opened.paths)
   writeFileSync(file, text)
   const { fresh, changes, ...rest } = done.value
-  const objections = objectionsOf(opened.value.ledger.state)
+  const objections = objectionsOf(opened.ledger.state)
   const files = changes.map(({ path, status, added, removed }) => ({ path, status, added, removed }))
-  const smaller = smallerOf(opened.value.ledger.state, done.value.experiment)
-  const unmerged = notIn(opened.value.ledger.state, done.value.experiment).map(({ id }) => id)
-  const isTried = nextMerge(mergePlan(opened.value.ledger.state)) === null
+  const smaller = smallerOf(opened.ledger.state, done.value.experiment)
+  const unmerged = notIn(opened.ledger.state, done.value.experiment).map(({ id }) => id)
+  const isTried = nextMerge(mergePlan(opened.ledger.state)) === null
   const list = `${unmerged.slice(0, 10).join(', ')}${unmerged.length > 10 ? ` and ${unmerged.length - 10} more` : ''}`
   return ok({
     data: {
@@ -74,7 +71,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
         ({ experiment, text: said }) =>
           `  objection${experiment === null ? '' : ` on ${experiment}`}, read it before you merge: ${plain(said, 300)}`,
       ),
-      ...offerOf(opened.value, done.value.experiment),
+      ...offerOf(opened, done.value.experiment),
       ...(unmerged.length === 0
         ? []
         : [
@@ -88,7 +85,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       text,
     ],
   })
-}
+})
 
 /** Whether a smaller diff gives the same gain, or how that is found out. */
 function offerOf({ spec, ledger: { state } }: OpenRun, experiment: string): Said[] {

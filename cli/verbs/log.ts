@@ -6,21 +6,17 @@ import { runningOutput } from '../measure/output.ts'
 import { call, next, type Said } from '../next.ts'
 import { redact } from '../redact.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { nodeFor, type OpenRun } from '../run/open.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Context, VerbAnswer } from '../terminal/command.ts'
 import { print, printable } from '../terminal/output.ts'
 import { verbatim } from '../text.ts'
 import { attemptWithLog, type LogAnswer, type LogPart, logOf, logPartsOf } from '../view/log.ts'
-import { idOf, theRun } from './verb.ts'
+import { onExperiment } from './verb.ts'
 
 const KINDS = ['setup', 'build', 'gate', 'sample'] as const
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  const node = nodeFor(opened.value, idOf(args))
-  if (!node.ok) return node
-  if (args.on('follow')) return follow(context, opened.value, node.value.id, args.json)
+export const run = onExperiment((opened, node, args, context) => {
+  if (args.on('follow')) return follow(context, opened, node.id, args.json)
   const [, part, name] = args.positionals
   const kind = KINDS.find((one) => one === part)
   if (part !== undefined && kind === undefined)
@@ -30,14 +26,14 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       message: `there is no part ${JSON.stringify(part)} of an attempt`,
       hint: `it is one of: ${KINDS.join(', ')}`,
     })
-  const found = logOf(opened.value, node.value, {
+  const found = logOf(opened, node, {
     ...(kind !== undefined && { kind }),
     ...(name !== undefined && { name }),
     stderr: args.on('stderr'),
   })
   if (!found.ok) return found
   return ok({ data: found.value, text: () => linesOf(found.value) })
-}
+})
 
 function linesOf(log: LogAnswer): Said[] {
   const { experiment, attempt, kind, name, stream, output, cut, elsewhere, parts } = log

@@ -15,47 +15,45 @@ import { chartLines } from '../terminal/run-chart.ts'
 import { describePlan, planLoop } from '../view/loop-plan.ts'
 import { statusOf } from '../view/run.ts'
 import type { FoundScript } from '../workflow/scripts.ts'
-import { theRun } from './verb.ts'
+import { onRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
+export const run = onRun(async (opened, args, context) => {
   const [action] = args.positionals
-  if (action !== undefined) return hold(opened.value, action, args)
-  const ready = isReady(opened.value)
+  if (action !== undefined) return hold(opened, action, args)
+  const ready = isReady(opened)
   if (!ready.ok) return ready
-  const script = await scriptOf(opened.value)
+  const script = await scriptOf(opened)
   if (!script.ok) return script
   if (args.on('dry-run')) {
-    const plan = planLoop(opened.value, { rounds: args.integer('rounds') })
+    const plan = planLoop(opened, { rounds: args.integer('rounds') })
     return ok({ data: plan, text: () => describePlan(plan), wrap: true })
   }
-  const served = args.on('serve') ? await ensurePageServer(opened.value) : null
+  const served = args.on('serve') ? await ensurePageServer(opened) : null
   if (served?.ok === false) return served
-  const driver = startDriving(opened.value, 'assay loop', args.on('take-over'))
+  const driver = startDriving(opened, 'assay loop', args.on('take-over'))
   if (!driver.ok) return driver
-  const view = await showLoop(opened.value, context, args.json)
+  const view = await showLoop(opened, context, args.json)
   try {
     if (served) context.tell({ type: 'log', message: `the page of this run: ${served.value}` })
-    resumeLoop(opened.value)
+    resumeLoop(opened)
     context.onLeave(() => {
       const tell = args.json ? context.tell : view.tell
       tell(LEAVING)
-      const stopped = stopLoop(opened.value, 'Ctrl-C')
+      const stopped = stopLoop(opened, 'Ctrl-C')
       if (!stopped.ok) tell({ type: 'warning', message: stopped.problem.message })
     })
-    const driving = { ...opened.value, tell: view.tell }
+    const driving = { ...opened, tell: view.tell }
     const outcome =
       script.value === null
         ? await driveOurs(driving, driver.value, args)
         : await driveScript(driving, driver.value, args, script.value)
     if (!outcome.ok) return outcome
-    return await answerOf(opened.value, context, outcome.value)
+    return await answerOf(opened, context, outcome.value)
   } finally {
     driver.value.stop()
     view.close()
   }
-}
+})
 
 /** The result of the rounds, with any driver. */
 interface Driven {

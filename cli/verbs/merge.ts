@@ -2,22 +2,19 @@
 import { counted, shown } from '../evaluate/figure.ts'
 import { type MergeAnswer, type MergeAttempt, merge } from '../experiment/merge.ts'
 import { call, next, type Said } from '../next.ts'
-import { ok, type Result } from '../result.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import { ok } from '../result.ts'
 import { plain } from '../text.ts'
-import { theRun } from './verb.ts'
+import { onRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
+export const run = onRun(async (opened, args, context) => {
   let leaving = false
   context.onLeave(() => {
     leaving = true
     context.tell({ type: 'log', message: 'stops after this verdict; Ctrl-C again stops at once' })
   })
-  const done = await merge(opened.value, args.positionals, () => leaving)
+  const done = await merge(opened, args.positionals, () => leaving)
   return done.ok ? ok({ data: done.value, text: () => describe(done.value), wrap: true }) : done
-}
+})
 
 function describe({ attempts, best, left }: MergeAnswer): Said[] {
   const tried = attempts.filter(({ status }) => status !== 'conflict')

@@ -5,16 +5,14 @@ import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { badInput, readInput, textsField, theRun } from './verb.ts'
+import { badInput, onRun, readInput, textsField } from './verb.ts'
 
 const SHAPE =
   '{"edits":[{"kind":"knob","knob":"width","value":2,"rationale":"…","evidence":"exp_0007"}],"alerts":[],"tick":3}'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  return args.sub === 'apply' ? apply(context, args, opened.value) : due(args, opened.value)
-}
+export const run = onRun((opened, args, context) => {
+  return args.sub === 'apply' ? apply(context, args, opened) : due(args, opened)
+})
 
 async function due(args: Parsed, opened: OpenRun): Promise<Result<VerbAnswer>> {
   const answer = await metaDue(opened, args.text('claim'))

@@ -7,22 +7,19 @@ import { pickParents } from '../loop/frontier.ts'
 import { type ArtifactName, findArtifact } from '../measure/artifacts.ts'
 import { warnOfDiskSpace } from '../measure/disk-space.ts'
 import { call, type Next, next } from '../next.ts'
-import { fail, ok, type Result } from '../result.ts'
+import { fail, ok } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
-import { theRun } from './verb.ts'
+import { onRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
+export const run = onRun(async (opened, args) => {
   const wanted = args.text('from-artifact')
-  const seed = wanted === null ? ok(null) : await findArtifact(opened.value, wanted)
+  const seed = wanted === null ? ok(null) : await findArtifact(opened, wanted)
   if (!seed.ok) return seed
   const [round, lane, depth] = [args.integer('round'), args.integer('lane'), args.integer('depth')]
   const place = round !== null && lane !== null ? { round, lane, depth: depth ?? 1 } : null
   const parent = args.text('parent')
-  const made = await createExperiment(opened.value, {
-    parent: parent ?? parentFor(opened.value.ledger.state, seed.value),
+  const made = await createExperiment(opened, {
+    parent: parent ?? parentFor(opened.ledger.state, seed.value),
     hypothesis: args.text('message') ?? '',
     key: args.key,
     place,
@@ -30,14 +27,14 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   })
   if (!made.ok) {
     if (parent !== null || made.problem.code !== 'bad_parent') return made
-    const other = anotherParent(opened.value)
+    const other = anotherParent(opened)
     const { hint } = made.problem
     if (other === null) return made
     return fail({ ...made.problem, hint: hint === undefined ? other : next`${other}; or ${hint}` })
   }
   const { experiment, parent: of, worktree, artifacts, seed_artifact } = made.value
   // A loop gets this warning once a round, when the round opens.
-  const warnings = place === null ? warnOfDiskSpace(opened.value, 1) : []
+  const warnings = place === null ? warnOfDiskSpace(opened, 1) : []
   return ok({
     data: { ...made.value, ...(warnings.length > 0 ? { warnings } : {}) },
     text: () => [
@@ -49,7 +46,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       ...warnings.map((warning) => `warning: ${warning}`),
     ],
   })
-}
+})
 
 function setupOf({ setup_ms, setup_reused }: NewExperiment): string {
   if (setup_ms === undefined) return ''

@@ -5,25 +5,19 @@ import { artifactPlaces } from '../measure/artifacts.ts'
 import { call, next } from '../next.ts'
 import { worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { nodeFor } from '../run/open.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { nodeData, partOf, USUAL_LIMIT } from '../view/node.ts'
-import { idOf, theRun } from './verb.ts'
+import { onExperiment } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  const node = nodeFor(opened.value, idOf(args))
-  if (!node.ok) return node
-  const all = pathTo(opened.value.ledger.state, node.value.id)
+export const run = onExperiment((opened, node, args) => {
+  const all = pathTo(opened.ledger.state, node.id)
   const after = args.text('after')
   const behind = after === null ? ok(null) : onPath(all, after)
   if (!behind.ok) return behind
   const { nodes, next: more } = partOf(all, { limit: args.integer('limit') ?? USUAL_LIMIT, after })
   const path = nodes.map(nodeData)
-  const worktree = worktreePath(opened.value.site, opened.value.run, node.value.id)
-  const { own: artifacts, seed } = artifactPlaces(opened.value, node.value)
+  const worktree = worktreePath(opened.site, opened.run, node.id)
+  const { own: artifacts, seed } = artifactPlaces(opened, node)
   return ok({
     data: {
       path,
@@ -37,12 +31,12 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
         ({ experiment, status, value, hypothesis }) =>
           `${experiment}  ${shown(value)}  ${status}  ${plain(hypothesis, 200)}`,
       ),
-      ...(more === undefined ? [] : [next`… more: ${call('path', node.value.id, '--after', more)}`]),
+      ...(more === undefined ? [] : [next`… more: ${call('path', node.id, '--after', more)}`]),
       `worktree: ${worktree}`,
       `artifacts: ${artifacts}`,
     ],
   })
-}
+})
 
 function onPath(path: readonly Experiment[], id: string): Result<string> {
   if (path.some((node) => node.id === id)) return ok(id)

@@ -12,7 +12,7 @@ import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { describeNext } from './task.ts'
-import { listOf, readInput, textField, textsField, theRun } from './verb.ts'
+import { listOf, onRun, readInput, textField, textsField } from './verb.ts'
 
 const BRIEFS =
   '{"briefs":[{"parent":"exp_0000","objective":"…","kind":"…","boundaries":[],"pointers":[],"hard":false}]}'
@@ -20,12 +20,10 @@ const FINDINGS =
   '{"findings":[{"kind":"wall","message":"…","evidence":[{"experiment":"exp_0003","quote":"…"}]}]}'
 const LANES = '{"lanes":[{"lane":1,"learnings":[],"suggestions":[]}]}'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
+export const run = onRun((opened, args, context) => {
   switch (args.sub) {
     case 'open':
-      return answerOf(openRound(opened.value, args.on('take-over')), ({ round, parents, stop, warnings }) =>
+      return answerOf(openRound(opened, args.on('take-over')), ({ round, parents, stop, warnings }) =>
         stop
           ? `the loop is over: ${stop}`
           : [
@@ -34,15 +32,15 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
             ],
       )
     case 'next':
-      return next(args, opened.value)
+      return next(args, opened)
     case 'findings':
-      return findings(context, args, opened.value)
+      return findings(context, args, opened)
     case 'briefs':
-      return briefs(context, args, opened.value)
+      return briefs(context, args, opened)
     default:
-      return close(context, args, opened.value)
+      return close(context, args, opened)
   }
-}
+})
 
 async function next(args: Parsed, opened: OpenRun): Promise<Result<VerbAnswer>> {
   const answer = await nextOf(opened, {

@@ -16,24 +16,22 @@ import { nameOfProcess } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { keepingTurn } from '../run/driver.ts'
 import { nodeFor, type OpenRun } from '../run/open.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import type { VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { LEAVING } from '../terminal/progress.ts'
 import { plain } from '../text.ts'
-import { idOf, theRun } from './verb.ts'
+import { idOf, onRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
+export const run = onRun(async (opened, args, context) => {
   const experiment = idOf(args)
-  if (args.on('check')) return check(opened.value, experiment)
+  if (args.on('check')) return check(opened, experiment)
   if (args.on('take-over')) {
-    for (const owner of await freeSlots(opened.value))
+    for (const owner of await freeSlots(opened))
       context.tell({ type: 'warning', message: `taken over from ${nameOfProcess(owner)}, which held a slot` })
   }
   const how = { key: args.key, asSealed: args.on('sealed') }
   if (args.on('detach')) {
-    const begun = await startWorker(opened.value, experiment, how)
+    const begun = await startWorker(opened, experiment, how)
     if (!begun.ok) return begun
     return ok({
       data: { experiment, started: true },
@@ -41,10 +39,10 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
     })
   }
   context.onLeave(() => context.tell(LEAVING))
-  const answer = await keepingTurn(opened.value, experiment, () => submit(opened.value, experiment, how))
+  const answer = await keepingTurn(opened, experiment, () => submit(opened, experiment, how))
   if (!answer.ok) return answer
   // If `assay abort` stopped it, it has a verdict; if its own caller did, it was interrupted.
-  const node = opened.value.ledger.state.experiments.get(experiment)
+  const node = opened.ledger.state.experiments.get(experiment)
   const stopped = node && lastJudged(node)?.aborted
   if (context.signal.aborted && answer.value.reason === 'aborted' && !stopped) {
     return fail({
@@ -54,18 +52,14 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       hint: next`begin again: ${call('run', experiment)}`,
     })
   }
-  const loosened = await loosenForBaseline(opened.value, answer.value)
+  const loosened = await loosenForBaseline(opened, answer.value)
   if (!loosened.ok) return loosened
   return ok({
     data: answer.value,
-    text: () => [
-      ...describe(answer.value, opened.value),
-      ...loosened.value,
-      nextStep(answer.value, opened.value),
-    ],
+    text: () => [...describe(answer.value, opened), ...loosened.value, nextStep(answer.value, opened)],
     exit: answer.value.status === 'failed' ? 4 : 0,
   })
-}
+})
 
 /** Loosens the isolation of a run whose baseline fails only because of it. Answers lines for the user; empty if nothing was loosened. */
 async function loosenForBaseline(run: OpenRun, answer: RunAnswer): Promise<Result<Said[]>> {

@@ -3,22 +3,18 @@ import { counted } from '../evaluate/figure.ts'
 import { attemptOf, type Experiment } from '../ledger/state.ts'
 import { differs, diffStat, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { ok, type Result } from '../result.ts'
-import { nodeFor, type OpenRun } from '../run/open.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Parsed } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
-import { idOf, theRun } from './verb.ts'
+import { onExperiment } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  const node = nodeFor(opened.value, idOf(args))
-  if (!node.ok) return node
-  const sealed = await sealOnce(opened.value, node.value, args)
+export const run = onExperiment(async (opened, node, args) => {
+  const sealed = await sealOnce(opened, node, args)
   if (!sealed.ok) return sealed
   if (sealed.value === null) {
     return ok({
-      data: { experiment: node.value.id, attempt: null, changed: false },
-      text: () => `${node.value.id}: nothing changed, so nothing was sealed`,
+      data: { experiment: node.id, attempt: null, changed: false },
+      text: () => `${node.id}: nothing changed, so nothing was sealed`,
     })
   }
   const { experiment, attempt, commit, tree, changes, leftOut, ignored, secrets } = sealed.value
@@ -34,7 +30,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       left_out: leftOut,
       ignored,
       secrets,
-      changed: differs(sealed.value, judgedBefore(node.value, attempt)),
+      changed: differs(sealed.value, judgedBefore(node, attempt)),
       ...(sealed.value.repeated ? { repeated: true } : {}),
     },
     text: () =>
@@ -45,7 +41,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
         ...secrets.map(({ path, reason }) => `Not sealed, it looks like a secret (${reason}): ${path}`),
       ].map(printable),
   })
-}
+})
 
 /** Null: `--if-changed` was given, and nothing changed. The same key, or the same content as a seal without a verdict, gives the first answer. */
 async function sealOnce(

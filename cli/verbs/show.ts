@@ -6,28 +6,24 @@ import { recompute } from '../measure/recompute.ts'
 import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import { otherThanBaseline } from '../run/machine.ts'
-import { nodeFor, type OpenRun } from '../run/open.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { type AttributionView, attributionView, partLines } from '../view/attribution.ts'
 import { explainVerdict } from '../view/explain.ts'
 import { itemsLines } from '../view/judging.ts'
 import { showData } from '../view/node.ts'
-import { idOf, theRun } from './verb.ts'
+import { onExperiment } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  const node = nodeFor(opened.value, idOf(args))
-  if (!node.ok) return node
-  if (args.on('recompute')) return recomputed(opened.value, node.value)
-  const undeclared = await undeclaredFiles(opened.value, node.value)
-  const data = { ...showData(opened.value, node.value), undeclared }
-  const judged = lastJudged(node.value)
-  const { spec, ledger } = opened.value
+export const run = onExperiment(async (opened, node, args) => {
+  if (args.on('recompute')) return recomputed(opened, node)
+  const undeclared = await undeclaredFiles(opened, node)
+  const data = { ...showData(opened, node), undeclared }
+  const judged = lastJudged(node)
+  const { spec, ledger } = opened
   const explained = judged ? explainVerdict(judged, data.comparisons, spec.metric, spec.noise.pairs.max) : []
-  const attribution = attributionView(ledger.state, node.value.id)
-  const moved = otherThanBaseline(ledger.state, node.value)
+  const attribution = attributionView(ledger.state, node.id)
+  const moved = otherThanBaseline(ledger.state, node)
   const shown = {
     ...data,
     explained,
@@ -39,7 +35,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
     text: () => describe(shown, { now: ledger.state.epoch }),
     wrap: true,
   })
-}
+})
 
 /** Exit 4 when the ledger's verdict does not follow from the record. */
 async function recomputed(run: OpenRun, node: Experiment): Promise<Result<VerbAnswer>> {

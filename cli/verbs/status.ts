@@ -3,10 +3,9 @@ import { counted, gainOf, gainText, shown } from '../evaluate/figure.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { approvalLines } from '../loop/parked.ts'
 import { call, next, type Said } from '../next.ts'
-import { ok, type Result } from '../result.ts'
+import { ok } from '../result.ts'
 import { CAPS, type Cap, type Used } from '../run/budget.ts'
 import { type EditedSpec, editedSpec } from '../run/edited-spec.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { asText } from '../terminal/lines.ts'
 import { suiteLines } from '../terminal/suite-table.ts'
 import { plain } from '../text.ts'
@@ -15,24 +14,22 @@ import { judgingLine } from '../view/judging.ts'
 import type { SuiteView } from '../view/page-model.ts'
 import { type StatusData, statusOf } from '../view/run.ts'
 import { suiteView } from '../view/suite.ts'
-import { theRun } from './verb.ts'
+import { onRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  const data = { ...statusOf(opened.value), spec: await editedSpec(opened.value) }
-  const suite = suiteView(opened.value)
+export const run = onRun(async (opened, _args, context) => {
+  const data = { ...statusOf(opened), spec: await editedSpec(opened) }
+  const suite = suiteView(opened)
   return ok({
     data: suite === null ? data : { ...data, suite },
     text: () => [
-      ...describe(data, opened.value.started.name),
+      ...describe(data, opened.started.name),
       ...(suite === null
         ? []
         : [suiteLine(suite), ...suiteLines(suite, context.columns - 2).map((line) => `  ${asText(line)}`)]),
     ],
     wrap: true,
   })
-}
+})
 
 const suiteLine = ({ suite, learning_rate: rate }: SuiteView): string =>
   `  suite: ${plain(suite, 100)}${rate === null ? '' : `, learning rate ${shown(rate)}`}`

@@ -3,15 +3,12 @@ import { mayEdit } from '../hosts/rights.ts'
 import type { NextAnswer } from '../loop/next-tasks.ts'
 import { taskOf } from '../loop/task-prompt.ts'
 import { call, next, type Said } from '../next.ts'
-import { ok, type Result } from '../result.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import { ok } from '../result.ts'
 import { printable } from '../terminal/output.ts'
-import { idOf, theRun } from './verb.ts'
+import { idOf, onRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  const task = await taskOf(opened.value, idOf(args))
+export const run = onRun(async (opened, args) => {
+  const task = await taskOf(opened, idOf(args))
   if (!task.ok) return task
   const { id, role, prompt } = task.value
   return ok({
@@ -20,7 +17,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       ...printable(prompt).split('\n'),
       '',
       'Your answer is one JSON object; "answer" above says which fields it has. Hand it in, with JSON on one line, between single quotes:',
-      next`  ${call('answer', id, '--run', opened.value.run, '--json', '--input', 'JSON')}`,
+      next`  ${call('answer', id, '--run', opened.run, '--json', '--input', 'JSON')}`,
       `It has at most 9,000 characters, and plain spaces only. In it, write these as % and two digits, since shells and agent programs take them for more than text: ' %27, \\ %5C, \` %60, $ %24, ~ %7E, = %3D, < %3C, > %3E, % %25.`,
       'If it is refused, the refusal says why: correct it, and hand it in again.',
       ...(mayEdit(role)
@@ -30,7 +27,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
         : []),
     ],
   })
-}
+})
 
 /** For people: which tasks agents have to do now. */
 export function describeNext({

@@ -2,23 +2,17 @@
 import { shown } from '../evaluate/figure.ts'
 import { traceOf, traces } from '../experiment/traces.ts'
 import { call, next } from '../next.ts'
-import { ok, type Result } from '../result.ts'
-import { nodeFor } from '../run/open.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import { ok } from '../result.ts'
 import { printable } from '../terminal/output.ts'
 import { plain } from '../text.ts'
-import { idOf, theRun } from './verb.ts'
+import { onExperiment } from './verb.ts'
 
 const LIMIT = 100
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  const node = nodeFor(opened.value, idOf(args))
-  if (!node.ok) return node
+export const run = onExperiment((opened, node, args) => {
   const task = args.positionals[1]
   if (task === undefined) {
-    const found = traces(opened.value, node.value, args.integer('limit') ?? LIMIT)
+    const found = traces(opened, node, args.integer('limit') ?? LIMIT)
     if (!found.ok) return found
     const { experiment, attempt, sample, traces: list, truncated } = found.value
     return ok({
@@ -31,7 +25,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       ],
     })
   }
-  const found = traceOf(opened.value, node.value, task)
+  const found = traceOf(opened, node, task)
   if (!found.ok) return found
   const { experiment, attempt, log, cut } = found.value
   return ok({
@@ -42,7 +36,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       printable(log),
     ],
   })
-}
+})
 
 function headline(trace: {
   task: string

@@ -1,15 +1,14 @@
 /** `tree`: every experiment of a run below its parent, with its verdict. */
 import { bestOf } from '../ledger/best.ts'
 import { type Experiment, type State, withTraits } from '../ledger/state.ts'
-import { ok, type Result } from '../result.ts'
+import { ok } from '../result.ts'
 import { painter } from '../terminal/colour.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { BLANK } from '../terminal/lines.ts'
 import { suiteLines } from '../terminal/suite-table.ts'
 import { type Forest, forestLines, type TreeNode } from '../terminal/tree.ts'
 import { nodeData } from '../view/node.ts'
 import { suiteView } from '../view/suite.ts'
-import { theRun } from './verb.ts'
+import { onRun } from './verb.ts'
 
 const LIMIT = 1000
 
@@ -33,13 +32,11 @@ function forestOf({ experiments }: State): Forest {
   return { count: experiments.size, roots: roots.map(nodeData), childrenOf: below }
 }
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  const { state } = opened.value.ledger
+export const run = onRun(async (opened, args, context) => {
+  const { state } = opened.ledger
   const limit = args.integer('limit') ?? LIMIT
   const nodes = firstOf(state, limit).map(nodeData)
-  const suite = suiteView(opened.value)
+  const suite = suiteView(opened)
   const paint = await painter(context.colour)
   return ok({
     data: { nodes, truncated: state.experiments.size > nodes.length },
@@ -53,4 +50,4 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
         ...(suite === null ? [] : [BLANK, ...suiteLines(suite, context.columns)]),
       ].map(paint),
   })
-}
+})

@@ -1,11 +1,12 @@
 /** What most verbs share: they open a run, read checked arguments and perhaps one JSON object, make one call and describe its answer. */
 
 import { isRecord } from '../json.ts'
+import type { Experiment } from '../ledger/state.ts'
 import { placeOfTask } from '../ledger/task-id.ts'
 import type { Said } from '../next.ts'
 import { isExperimentId } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { type OpenRun, openRun } from '../run/open.ts'
+import { nodeFor, type OpenRun, openRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer, VerbModule } from '../terminal/command.ts'
 import { textsOf } from '../text.ts'
 import { fromCommandLine } from '../workflow/input.ts'
@@ -85,6 +86,29 @@ export const theRun = (context: Context, args: Parsed): Result<OpenRun> =>
     ids: [...args.positionals, ...Object.values(args.flags)].filter(
       (word) => typeof word === 'string' && (isExperimentId(word) || placeOfTask(word) !== null),
     ) as string[],
+  })
+
+type OnRun = (
+  run: OpenRun,
+  args: Parsed,
+  context: Context,
+) => Result<VerbAnswer> | Promise<Result<VerbAnswer>>
+
+/** A verb that works on the run which the call means, and makes its answer itself. */
+export const onRun =
+  (work: OnRun): VerbModule['run'] =>
+  async (context, args) => {
+    const opened = theRun(context, args)
+    return opened.ok ? work(opened.value, args, context) : opened
+  }
+
+/** The same of one that works on the experiment of its first positional. */
+export const onExperiment = (
+  work: (run: OpenRun, node: Experiment, ...rest: [Parsed, Context]) => ReturnType<OnRun>,
+): VerbModule['run'] =>
+  onRun((run, args, context) => {
+    const node = nodeFor(run, idOf(args))
+    return node.ok ? work(run, node.value, args, context) : node
   })
 
 /** The positional ID. */

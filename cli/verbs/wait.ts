@@ -9,9 +9,9 @@ import { fail, ok, type Problem, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
 import { livingDriver, otherSession } from '../run/driver.ts'
 import { nodeFor, type OpenRun } from '../run/open.ts'
-import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import type { VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
-import { theRun } from './verb.ts'
+import { onRun } from './verb.ts'
 
 const TIMEOUT_MS = 90_000
 const TIMED_OUT = 124
@@ -24,29 +24,26 @@ interface Waited {
   experiment: string | null
 }
 
-export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
+export const run = onRun(async (opened, args, context) => {
   const what = args.text('for') ?? ''
-  const look = lookFor(opened.value, what)
+  const look = lookFor(opened, what)
   if (!look.ok) return look
   const deadline = performance.now() + (args.duration('timeout') ?? TIMEOUT_MS)
-  const found = await whenLedger(opened.value, deadline, look.value)
+  const found = await whenLedger(opened, deadline, look.value)
   if (!found.ok) return found
   const experiment = what.startsWith('exp_') ? what : null
-  const node = experiment === null ? undefined : opened.value.ledger.state.experiments.get(experiment)
+  const node = experiment === null ? undefined : opened.ledger.state.experiments.get(experiment)
   const idle = node && found.value?.event === null ? unattended(node) : null
   if (idle) return fail(idle)
   if (found.value?.event === null && experiment === null) return fail(neverWas(what))
-  if (found.value) return ok(answerOf(opened.value, found.value))
+  if (found.value) return ok(answerOf(opened, found.value))
   if (context.signal.aborted)
     return fail({ kind: 'interrupted', code: 'interrupted', message: 'interrupted while waiting' })
   const far = node && judgedElsewhere(node)
   if (far) return fail(far)
-  const session = what === 'loop' ? drivingSession(opened.value) : null
+  const session = what === 'loop' ? drivingSession(opened) : null
   const attempt = node?.status === 'running' ? lastAttempt(node)?.attempt : undefined
-  const progress =
-    node === undefined || attempt === undefined ? null : progressOf(opened.value, node.id, attempt)
+  const progress = node === undefined || attempt === undefined ? null : progressOf(opened, node.id, attempt)
   return ok({
     data: {
       event: null,
@@ -63,7 +60,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
           : `nothing has ended yet: ${what}`,
     exit: TIMED_OUT,
   })
-}
+})
 
 function describe({ stage, done, most, seconds_left }: JudgingProgress): string {
   if (most === null) return `${stage}, ${counted(done, 'sample')} so far`
