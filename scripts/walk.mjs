@@ -15,7 +15,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { transformSync } from 'esbuild'
 
-const root = process.env.WALK_ROOT ?? dirname(dirname(fileURLToPath(import.meta.url)))
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const top = mkdtempSync(join(tmpdir(), 'walk-'))
 
 /** Each module as a file of its own, so that coverage names it. */

@@ -1,10 +1,9 @@
 /** Makes the event `judged` of the evidence, and appends it. */
 import { mkdirSync } from 'node:fs'
 import { belowFloor } from '../evaluate/plausible.ts'
-import { failureSignature, remarksOn } from '../evaluate/remarks.ts'
 import { summaryOfMetrics, summaryOfTasks } from '../evaluate/stats.ts'
 import { testsDoubt, testsRemark } from '../evaluate/tests-gone.ts'
-import { decideVerdict, type Verdict } from '../evaluate/verdict.ts'
+import { decideVerdict, failureSignature, remarksOn, type Verdict } from '../evaluate/verdict.ts'
 import { sameScores } from '../ledger/best.ts'
 import { decide } from '../ledger/decide.ts'
 import type { Judged, Sample } from '../ledger/events.ts'

@@ -1,8 +1,7 @@
 /** `doctor`: what is broken on this machine and in this repository; with `--parallel`, whether several slots would disturb each other. */
-import { type Examined, examine } from '../doctor/check.ts'
+import { type Examined, examine, lookAround } from '../doctor/check.ts'
 import { type Readiness, readiness } from '../doctor/parallel/readiness.ts'
 import { CHECKS } from '../doctor/registry.ts'
-import { lookAround } from '../doctor/scene.ts'
 import { counted } from '../evaluate/figure.ts'
 import { call, next, type Said } from '../next.ts'
 import type { Accelerator } from '../process.ts'

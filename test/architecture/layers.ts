@@ -63,7 +63,6 @@ export const PURE: readonly string[] = [
   'evaluate/paired',
   'evaluate/protected',
   'evaluate/verdict',
-  'evaluate/remarks',
   'evaluate/tests-gone',
   'evaluate/plausible',
   'judge',

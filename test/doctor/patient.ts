@@ -1,9 +1,8 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { type Examined, examine, type Scene } from '../../cli/doctor/check.ts'
+import { type Examined, examine, lookAround, type Scene } from '../../cli/doctor/check.ts'
 import { CHECKS } from '../../cli/doctor/registry.ts'
-import { lookAround } from '../../cli/doctor/scene.ts'
 import { isolatedEnv } from '../rig/temp.ts'
 
 export type Finding = Examined['findings'][number]

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Remarked, remarksOn } from '../../cli/evaluate/remarks.ts'
+import { type Remarked, remarksOn } from '../../cli/evaluate/verdict.ts'
 
 const usual: Remarked = {
   status: 'kept',

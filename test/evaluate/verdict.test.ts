@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compareDeterministic, type MinImprovement } from '../../cli/evaluate/compare.ts'
 import { type ConstraintConfig, checkConstraints } from '../../cli/evaluate/constraints.ts'
-import { failureSignature } from '../../cli/evaluate/remarks.ts'
 import { aggregate, median, medianDeviation, sum } from '../../cli/evaluate/stats.ts'
-import { decideVerdict, type VerdictFacts } from '../../cli/evaluate/verdict.ts'
+import { decideVerdict, failureSignature, type VerdictFacts } from '../../cli/evaluate/verdict.ts'
 import type { Comparison, SampleFault } from '../../cli/ledger/events.ts'
 
 describe('statistics', () => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { failuresIn } from '../../cli/evaluate/failures.ts'
+import { failuresIn } from '../../cli/measure/output.ts'
 import { execute } from '../../cli/process.ts'
 import { missingProgram } from '../rig/needs.ts'
 import { isolatedEnv, makeTemp } from '../rig/temp.ts'
