@@ -28,14 +28,8 @@ export interface PreparationRequest {
   signal?: AbortSignal | undefined
 }
 
-export interface CommandRun {
-  passed: boolean
-  exit: number | null
-  signal: string | null
-  timed_out: boolean
-  wall_ms: number
-  /** The end of its output, at most 4 KiB. */
-  output: string
+/** `output`: the end of what it printed, at most 4 KiB. */
+export interface CommandRun extends Omit<GateResult, 'name' | 'phase'> {
   /** Why it did not pass; null when it did. `environment` and `aborted` are no verdict on the candidate. */
   fault: SampleFault | null
   /** Processes that left its group, and that were ended. */

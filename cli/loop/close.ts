@@ -31,15 +31,10 @@ export interface LaneReport {
   suggestions: string[]
 }
 
-export interface CloseAnswer {
-  round: number
-  token: string
-  improved: boolean
+export interface CloseAnswer
+  extends Pick<RoundClosed, 'round' | 'token' | 'improved' | 'stall' | 'prune' | 'learnings'> {
   best: { experiment: string; value: number | null } | null
-  stall: number
   stop: StopReason | null
-  prune: { experiment: string; why: string }[]
-  learnings: string[]
   repeated?: true
 }
 

@@ -43,6 +43,7 @@ export interface Surroundings {
   cwd: string
   env: NodeJS.ProcessEnv
   tell: Tell
+  /** Aborted by Ctrl-C, SIGTERM or SIGHUP; a verb then stops soon, with a problem of kind `interrupted`. */
   signal: AbortSignal
   clock: () => Date
   /** Random bytes, as lower-case hex. */

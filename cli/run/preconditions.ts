@@ -9,8 +9,6 @@ import { annexedPaths, refuseUnusable, tryFilters } from '../git/repository.ts'
 import { freezeRules } from '../git/rules.ts'
 import { createStore, importCommit, snapshotWorkingTree } from '../git/store.ts'
 import { listTree, type TreeEntry } from '../git/trees.ts'
-import type { ItemSets } from '../judge/items.ts'
-import type { HeldOutFile } from '../ledger/events.ts'
 import { call, next } from '../next.ts'
 import { rootForInit, type Site, SPEC_FILE, siteAt } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -19,11 +17,11 @@ import { readSpecFile } from '../spec/read.ts'
 import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
 import type { Spec } from '../spec/spec.ts'
 import { warningsOf } from '../spec/warnings.ts'
-import { cachePaths, collectData, type DataFile } from './data.ts'
+import { cachePaths, collectData } from './data.ts'
 import { findHoldout } from './holdout.ts'
 import { itemsForInit } from './items.ts'
 import type { Surroundings } from './open.ts'
-import { removeState } from './start.ts'
+import { removeState, type StartRequest } from './start.ts'
 
 // ---------------------------------------------------------------- the rules of git that a run is begun with, and what of the repository they do not bring into checkouts
 
@@ -58,26 +56,12 @@ async function rulesFor(
   return ok({ rules: rules.value, warnings })
 }
 
-export interface Preconditions {
-  site: Site
+export interface Preconditions extends Omit<StartRequest, 'checkout' | 'prepare' | 'key' | 'narrowed'> {
   checkout: Checkout
-  spec: Spec
-  specFile: string
-  /** The spec's folder in the repository, `''` for its root. */
-  prefix: string
-  base: { commit: string; tree: string }
-  /** Name of the frozen rules of git. */
-  rules: string
-  warnings: string[]
   /** Every file of the base. */
   paths: string[]
   globs: GlobReport
-  /** What `worktree.data` matched, hashed. */
-  data: DataFile[]
   dataGlobs: GlobMatch[]
-  holdout: HeldOutFile | null
-  /** Of a judged metric; null = the metric is not judged. */
-  items: ItemSets | null
   /** Takes back what this call made, when no run came of it. */
   undo: () => Promise<void>
 }

@@ -31,6 +31,7 @@ export interface StartRequest {
   specFile: string
   base: { commit: string; tree: string }
   checkout: string
+  /** The spec's folder in the repository, `''` for its root. */
   prefix: string
   warnings: string[]
   /** `worktree.data`, hashed. */

@@ -1,14 +1,11 @@
 /** What every verb's module is, what it is given, and what it answers. */
 
 import type { Next, Said } from '../next.ts'
-import type { Tell } from '../notices.ts'
 import type { Result } from '../result.ts'
+import type { Surroundings } from '../run/open.ts'
 
 /** The world as a verb may see it. Verbs read no globals: what is not here, they do not use. */
-export interface Context {
-  /** Absolute. */
-  cwd: string
-  env: NodeJS.ProcessEnv
+export interface Context extends Omit<Surroundings, 'heldOut'> {
   /** Standard input as UTF-8 up to its end; the empty string when it is a terminal. */
   stdin: () => Promise<string>
   /** Whether standard output is a terminal. */
@@ -18,18 +15,10 @@ export interface Context {
   /** Whether text for people may carry colour. */
   colour: boolean
   quiet: boolean
-  tell: Tell
-  /** Aborted by Ctrl-C, SIGTERM or SIGHUP; a verb then stops soon, with a problem of kind `interrupted`. */
-  signal: AbortSignal
   /** From now on the first Ctrl-C calls this and aborts nothing: the verb ends at its next boundary. The second aborts. */
   onLeave: (act: () => void) => void
-  clock: () => Date
-  /** Random bytes, as lower-case hex. */
-  random: (bytes: number) => string
-  /** See `Surroundings`: the commands of the answer name this run. */
+  /** The commands of the answer name this run. */
   foundByName: (run: string) => void
-  /** See `Surroundings`. */
-  afterwards?: (name: string, act: () => void) => void
   /** Another verb, as if it were called in that world; for a verb that shows others. */
   call: (argv: readonly string[], world: Context) => Promise<Result<VerbAnswer>>
 }

@@ -1,20 +1,14 @@
 import { shown } from '../evaluate/figure.ts'
-import type { Reason, Status } from '../ledger/events.ts'
+import type { Reason } from '../ledger/events.ts'
 import { plain } from '../text.ts'
+import type { NodeData } from '../view/node.ts'
 import { type Cell, cell, clip, GLYPHS, type Line } from './lines.ts'
 
-export interface TreeNode {
-  experiment: string
-  parent: string | null
-  /** All of them; absent = one at most. It stands below the first. */
-  parents?: readonly string[]
-  status: Status
+/** Of several parents, it stands below the first. */
+export interface TreeNode
+  extends Omit<NodeData, 'reason' | 'flagged' | 'epoch'>,
+    Partial<Pick<NodeData, 'flagged' | 'epoch'>> {
   reason: Reason | null
-  value: number | null
-  hypothesis: string
-  /** An audit's opinion stands against it. */
-  flagged?: boolean
-  epoch?: number
 }
 
 export interface TreeSize {

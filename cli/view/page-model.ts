@@ -492,22 +492,16 @@ export interface PageNode {
 }
 
 /** One line of the list of runs. */
-export interface PageRunLine {
-  run: string
-  name: string
-  goal: string
+export interface PageRunLine extends Pick<PageHead, 'run' | 'name' | 'goal' | 'gain' | 'stop' | 'last'> {
   metric: { name: string; direction: Direction }
   baseline: number | null
   best: PageStanding | null
-  gain: number | null
   experiments: number
   kept: number
   /** `idle`: nobody drives it, and no stop rule holds. */
   state: 'running' | 'paused' | 'stopped' | 'idle'
-  stop: StopReason | null
   /** Of a run whose texts are learnt: the newest pass. */
   suite?: { name: string; epochs: number; loss: number | null }
-  last: string
 }
 
 // ---------------------------------------------------------------- the texts of a suite and its passes

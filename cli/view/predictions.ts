@@ -21,13 +21,7 @@ export interface PredictionRow {
   measured: number
 }
 
-interface Predicted {
-  role: string
-  agent: string | null
-  kind: string | null
-  predicted: number
-  measured: number
-}
+type Predicted = Pick<PredictionRow, 'role' | 'agent' | 'kind' | 'predicted' | 'measured'>
 
 /** Most predictions first; empty when no agent predicted anything in numbers that was measured. */
 export function predictionsOf(state: State, direction: Direction): PredictionRow[] {
