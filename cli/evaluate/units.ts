@@ -8,7 +8,6 @@ interface Scale {
 }
 
 const time = (times: number, ten: number): Scale => ({ kind: 'time', times, ten })
-const bytes = (times: number, ten = 0): Scale => ({ kind: 'bytes', times, ten })
 const scale = (kind: string, ten: number): Scale => ({ kind, times: 1, ten })
 const named = (words: string, of: Scale): [string, Scale][] => words.split(' ').map((word) => [word, of])
 
@@ -35,8 +34,8 @@ const UNITS: ReadonlyMap<string, Scale> = new Map([
   ...named('s sec secs second seconds', time(1, 0)),
   ...named('min mins minute minutes', time(60, 0)),
   ...named('h hr hrs hour hours', time(3600, 0)),
-  ...named('B byte Byte bytes Bytes', bytes(1)),
-  ...named('kbytes', bytes(1, 3)),
+  ...named('B byte Byte bytes Bytes', scale('bytes', 0)),
+  ...named('kbytes', scale('bytes', 3)),
   ...prefixed('bytes', (k) => `${k}B ${k}Byte ${k}Bytes`),
   ...prefixed('bytes/time', (k) => `${k}Bps`),
   ...binary('bytes', (k) => `${k}iB`),

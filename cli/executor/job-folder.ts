@@ -36,9 +36,9 @@ export interface JobResult<Answer = unknown> {
 const RESULT = 'result.json'
 
 /** Whole or not at all, also after the power of the node fails. */
-export function writeWhole(file: string, text: string, mode = 0o600): void {
+export function writeWhole(file: string, text: string): void {
   const fresh = `${file}.new-${process.pid}`
-  const open = openSync(fresh, 'w', mode)
+  const open = openSync(fresh, 'w', 0o600)
   try {
     writeFileSync(open, text)
     fsyncSync(open)

@@ -15,7 +15,7 @@ export interface Rule {
 /** Not inside a word; an escape such as `\n` in JSON text ends one. */
 const START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtbf]))`
 const END = '(?![A-Za-z0-9_-])'
-const own = (source: string, flags = 'g') => new RegExp(`${START}(?<secret>${source})`, flags)
+const own = (source: string) => new RegExp(`${START}(?<secret>${source})`, 'g')
 const whole = (source: string) => new RegExp(`${START}(?<secret>${source})${END}`, 'g')
 /** Prose and class names have no capitals and digits mixed. */
 export const mixed = (secret: string): boolean => /\d/.test(secret) && /[A-Z]/.test(secret)
