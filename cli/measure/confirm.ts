@@ -33,7 +33,6 @@ import {
   lastJudged,
   lastKept,
   lineageOf,
-  nodeMetrics,
   nodeValue,
   type PendingConfirmation,
   pathTo,
@@ -189,16 +188,22 @@ const repeated = ({ inputs: { look } }: Comparison): string =>
     ? ` (look ${look} at these two, which takes more evidence than the first: assay guide verdict)`
     : ''
 
-/** What one fresh sample of an experiment proves, where the metric does not vary. If only a crowd speaks against it, the answer says so. */
-function confirmationOf(
-  compared: ConfirmedPair,
-  samples: readonly Sample[],
-  values: readonly (number | null)[],
-): ConfirmationResult | CrowdObjection {
+/** Fresh samples of a metric that does not vary. */
+interface FreshSamples {
+  /** Of the experiment. */
+  own: readonly Sample[]
+  /** Of what it is compared with, one. */
+  theirs: Sample
+  /** What it is compared with gives another value than when it was recorded. */
+  moved: boolean
+}
+
+/** What fresh samples of both prove, where the metric does not vary. If only a crowd speaks against it, the answer says so. */
+function confirmationOf(compared: ConfirmedPair, fresh: FreshSamples): ConfirmationResult | CrowdObjection {
   const { run, other } = compared
-  const [value = null] = values
-  const theirs = nodeValue(other) ?? 0
-  if (value === null) throw new Error('a sample without a fault has a value')
+  const { own: samples } = fresh
+  const [value, theirs] = [samples[0]?.value ?? null, fresh.theirs.value]
+  if (value === null || theirs === null) throw new Error('a sample without a fault has a value')
   const comparison = compareDeterministic({
     direction: run.spec.metric.direction,
     value,
@@ -207,19 +212,19 @@ function confirmationOf(
     minImprovement: run.spec.metric.min_improvement,
   })
   const violated = foremost(checkConstraints(run.spec.constraints, samples))
-  const objection = objectionTo(compared, samples, values, comparison, violated)
+  const objection = objectionTo(compared, fresh, comparison, violated)
   const spoilt = objection === null ? crowdObjection(violated) : null
   if (spoilt) return spoilt
   const name = run.spec.metric.name
   const message =
     objection === null
-      ? `${name} = ${figure(value)} again, against ${figure(theirs)} of ${other.id}`
+      ? `${name} = ${figure(value)}${fresh.moved ? '' : ' again'}, against ${figure(theirs)} of ${theirsNow(compared, fresh)}`
       : `not confirmed: ${objection}`
   return {
     passed: objection === null,
     value,
     comparison,
-    samples: samples.length,
+    samples: samples.length + 1,
     ...metricsOf(objection === null, samples),
     message,
   }
@@ -230,31 +235,38 @@ const metricsOf = (passed: boolean, samples: readonly Sample[]): Pick<Confirmati
   passed ? { metrics: summaryOfMetrics(samples) } : {}
 
 function objectionTo(
-  { run, node, other }: ConfirmedPair,
-  samples: readonly Sample[],
-  values: readonly (number | null)[],
+  compared: ConfirmedPair,
+  fresh: FreshSamples,
   comparison: Comparison,
   violated: Objection | undefined,
 ): string | null {
-  const name = run.spec.metric.name
-  if (values.length > 1) return `${samples.length} samples differ (${values.join(', ')})`
+  const { run, node } = compared
+  const { own: samples, theirs, moved } = fresh
+  const { name } = run.spec.metric
+  const [first] = samples
+  const value = first?.value ?? null
   for (const sample of samples) {
     const different = whyIncomparable(run, sample)
     if (different !== null) return different.message
   }
-  const recorded = nodeValue(node)
-  if (node.epoch === run.ledger.state.epoch && !isSameValue(values[0] ?? null, recorded))
-    return `${name} = ${values[0]} now, ${recorded} when it was judged`
+  // If both changed, something beside the experiment did it, and the fresh values are compared alone.
+  if (!moved && node.epoch === run.ledger.state.epoch && !isSameValue(value, nodeValue(node)))
+    return `${name} = ${value} now, ${nodeValue(node)} when it was judged`
   if (violated && isCandidates(violated)) return violated.message
   if (comparison.outcome === 'improved') return null
-  const theirs = nodeMetrics(other)
   if (
     comparison.outcome === 'tie' &&
-    breakTie(steadyBreakers(run, samples), samples[0]?.metrics ?? {}, theirs)?.better
+    breakTie(steadyBreakers(run, samples), first?.metrics ?? {}, theirs.metrics)?.better
   )
     return null
-  return `${name} = ${figure(values[0] ?? null)} is no better than ${figure(nodeValue(other))} of ${other.id}`
+  return `${name} = ${figure(value)} is no better than ${figure(theirs.value)} of ${theirsNow(compared, fresh)}`
 }
+
+/** With what it gave before, if that is another value. */
+const theirsNow = ({ other }: ConfirmedPair, { moved }: FreshSamples): string =>
+  moved
+    ? `${other.id}, which gave ${figure(nodeValue(other))} before: something outside of the repository changed`
+    : other.id
 
 const describe = (improvement: number | null): string =>
   improvement === null
@@ -383,7 +395,7 @@ async function ask(look: Look): Promise<Result<ConfirmationResult>> {
 }
 
 async function once(look: Look): Promise<Result<ConfirmationResult>> {
-  const { run, node, trial } = look
+  const { run, node, other, trial } = look
   const samples: Sample[] = []
   const most = run.spec.noise.mode === 'single' ? 1 : SAMPLES
   for (let pair = 0; pair < most; pair++) {
@@ -396,12 +408,27 @@ async function once(look: Look): Promise<Result<ConfirmationResult>> {
   const values = distinctValues(samples.map(({ value }) => value))
   const known = node.epoch === run.ledger.state.epoch ? [nodeValue(node)] : []
   const seen = distinctValues([...known, ...values])
-  if (seen.length > 1 && run.spec.noise.mode === 'auto') {
-    const found = await inPairs(look, SAMPLES)
-    return found.ok ? ok({ ...found.value, varied: `${node.id} gave ${seen.join(', then ')}` }) : found
-  }
-  const found = confirmationOf(look, samples, values)
+  if (seen.length > 1 && run.spec.noise.mode === 'auto')
+    return varied(look, `${node.id} gave ${seen.join(', then ')}`)
+  const [mine] = samples
+  if (values.length > 1 || !mine)
+    return ok(refuted(look, `${samples.length} samples differ (${values.join(', ')})`, samples.length))
+  // Also what it is compared with is measured: else a change outside of the repository would be the experiment's gain, or loss.
+  if (!(await placeOther(trial, other.id))) return faulty(look)
+  const theirs = await sampleOnce(trial, { stage: 'confirm', pair: 0, side: 'parent' })
+  const broken = faultOfOther(run, theirs)
+  if (broken) return notMeasured(other.id, broken.message)
+  const moved = !isSameValue(theirs.value, nodeValue(other))
+  if (moved && run.spec.noise.mode === 'auto')
+    return varied(look, `${other.id} gave ${nodeValue(other)}, then ${theirs.value}`)
+  const found = confirmationOf(look, { own: samples, theirs, moved })
   return 'passed' in found && found.passed ? guarded(look, found, samples) : told(look, found)
+}
+
+/** One tree gave two values: only pairs can compare. */
+async function varied(look: Look, because: string): Promise<Result<ConfirmationResult>> {
+  const found = await inPairs(look, SAMPLES)
+  return found.ok ? ok({ ...found.value, varied: because }) : found
 }
 
 /** Protected metrics on fresh samples of both, in as many pairs as they need when they vary. */
@@ -500,8 +527,8 @@ export interface ConfirmAnswer {
 /**
  * Measures a kept experiment again and compares it with `against`.
  *
- * - A metric that does not vary: it is confirmed if the fresh value is the recorded one and better than the value of
- *   `against`. If its value is of an earlier epoch, it need only be better.
+ * - A metric that does not vary: it is confirmed if the fresh value is the recorded one and better than a fresh value of
+ *   `against`. If its value is of an earlier epoch, or `against` gives another value than before, it need only be better.
  * - A metric that varies: it is confirmed if fresh pairs show that it is better. If they are not clear, it stays kept, in doubt.
  * - If `against` is not the parent, the comparison is only reported and changes no status; except that an experiment which had
  *   won against it before, and loses now, has lost.
@@ -809,6 +836,7 @@ function answerOf(
 ): ConfirmAnswer {
   const other = run.ledger.state.experiments.get(event.against)
   const { comparison } = event
+  const fresh = comparison.inputs.rule === 'deterministic' ? comparison.inputs.other : null
   return {
     experiment: node.id,
     passed: event.passed,
@@ -817,7 +845,7 @@ function answerOf(
     value: event.value,
     recorded: recorded ?? nodeValue(node),
     against: event.against,
-    against_value: other ? nodeValue(other) : null,
+    against_value: typeof fresh === 'number' ? fresh : other ? nodeValue(other) : null,
     improvement: comparison.improvement,
     improvement_abs: comparison.improvement_abs,
     interval: comparison.interval,

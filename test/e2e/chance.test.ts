@@ -38,8 +38,8 @@ test('an agent can compute the seeds before the seal, or an old run with known s
   const lines = readFileSync(log, 'utf8').trim().split('\n')
   const guessed = Math.floor(rngOf(1, experiment, 1, 'judge', 0)() * 2 ** 31)
   expect(lines.filter((line) => line.endsWith(` ${guessed}`))).toEqual([])
-  // Two of init, the one with empty files, two of run, two of confirm: all of one name.
-  expect(lines.map((line) => line.split(' ')[0])).toEqual(Array.from({ length: 7 }, () => 'experiment'))
+  // Two of init, the one with empty files, two of run, three of confirm: all of one name.
+  expect(lines.map((line) => line.split(' ')[0])).toEqual(Array.from({ length: 8 }, () => 'experiment'))
   // The sample with which init looks whether anything is read has the seed of the first.
   expect(new Set(lines).size).toBe(6)
   expect(await project.data('show', experiment, '--recompute')).toMatchObject({ same: true })

@@ -16,10 +16,10 @@ elif [ -f '${random}' ]; then echo >> '${random}'; echo METRIC q=$((${value} - $
   const { experiment } = await project.attempt({ ...ms(90), ...quality(95) })
   const child = await project.attempt({ ...ms(80), ...quality(94) }, experiment)
   expect(child).toMatchObject({ status: 'kept' })
-  expect(await project.data('confirm', experiment)).toMatchObject({ passed: true, samples: 4 })
+  expect(await project.data('confirm', experiment)).toMatchObject({ passed: true, samples: 5 })
   // Within the allowance, and never the same twice: ten pairs, and nobody is refused.
   writeFileSync(random, '')
-  expect(await project.data('confirm', experiment)).toMatchObject({ passed: true, samples: 22 })
+  expect(await project.data('confirm', experiment)).toMatchObject({ passed: true, samples: 23 })
   rmSync(random)
   writeFileSync(bad, '')
   // Against another than its parent it is told, and changes nothing.

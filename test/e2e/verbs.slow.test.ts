@@ -31,15 +31,15 @@ test('a confirmation takes its value from the record, leaves a flag, or accepts 
     against: 'exp_0000',
     against_value: 100,
     improvement_abs: 10,
-    samples: 2,
+    samples: 3,
     epoch: 1,
   })
-  expect(project.starts().length - before).toBe(2)
+  expect(project.starts().length - before).toBe(3)
   expect(await project.data('confirm', experiment, '--key', 'c1')).toMatchObject({
     passed: true,
     repeated: true,
   })
-  expect(project.starts().length - before).toBe(2)
+  expect(project.starts().length - before).toBe(3)
   expect(await project.data('status')).toMatchObject({ flagged: [], best: { experiment: child.experiment } })
   // Not better than a child of its own: that is what --against asks.
   expect(await project.problem('confirm', experiment, '--against', experiment)).toMatchObject({
