@@ -81,7 +81,7 @@ describe('hyperfine', () => {
     await holds({
       name: 'hyperfine',
       metric: 'median',
-      command: "hyperfine -r 2 -N --export-json {result} 'sh src/main.sh' 'sleep 0.01' >&2",
+      command: "hyperfine -r 2 -N --export-json {result} 'sh src/main.sh' 'sleep 0.01'",
       unit: 's',
       tasks: ['sh src/main.sh', 'sleep 0.01'],
       candidate: true,

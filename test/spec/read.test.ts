@@ -375,3 +375,14 @@ describe('a spec file', () => {
 function allKeys(): string {
   return 'the keys are: version, name, goal, instructions, scope, worktree, measure, suite, metric, judge, tasks, constraints, targets, protected, controls, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills, report, gradient, attribute, dependencies, executor'
 }
+
+test.each(['toString', '__proto__', 'constructor'])(
+  'a metric that is called %s ends in an error of ours',
+  (name) => {
+    for (const text of [
+      LEAST.replace('name: ms', `name: ${name}`),
+      `${LEAST}\nprotected: [{ metric: ${name}, direction: minimize }]\n`,
+    ])
+      expect(problemsIn(text)).toEqual([expect.stringContaining(`a metric cannot be called ${name}`)])
+  },
+)

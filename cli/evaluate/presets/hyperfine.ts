@@ -4,6 +4,7 @@ import {
   brokenLine,
   type Figure,
   figures,
+  isWithin,
   jsonIn,
   minimize,
   objectsIn,
@@ -46,11 +47,8 @@ function fromText(text: string): Benchmark[] {
   })
 }
 
-/** The summary is rounded to four digits or so. */
 const isAbout = (said: Figure | undefined, mean: unknown): boolean =>
-  typeof said?.value === 'number' &&
-  typeof mean === 'number' &&
-  Math.abs(said.value - mean) <= 0.01 * Math.abs(mean)
+  typeof said?.value === 'number' && typeof mean === 'number' && isWithin(mean, said.value, said.within ?? 0)
 
 /** With `-i`. Its JSON has the exit codes, and its summary does not. */
 const FAILED = /Warning: Ignoring non-zero exit code\.\s*$/

@@ -139,3 +139,7 @@ export function repeated(runs: readonly Benchmark[]): Benchmark[] {
     return { name, metrics, runs: same.length }
   })
 }
+
+/** Printed text has fewer digits than the file of the same run: `within` is how far a value may be from the true one. */
+export const isWithin = (one: number, other: number, within: number): boolean =>
+  Math.abs(one - other) <= Math.max(1.01 * within, 1e-9 * Math.abs(one))

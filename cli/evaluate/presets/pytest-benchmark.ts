@@ -11,7 +11,7 @@ const unitOf = (name: string) =>
 
 /** Of its last line, and of its short summary. Its JSON also has a test whose assertion failed behind the benchmark. */
 const FAILED =
-  /\b[1-9]\d* (?:failed|errors?)\b.* in [\d.]+s(?: \([\d:]+\))?(?: =+)?\s*$|^(?:FAILED|ERROR) \S+\.py(?:::|\s|$)/
+  /\b[1-9]\d* (?:failed|errors?)(?:, \d+ [a-z ]+)* in [\d.]+s(?: \([\d:]+\))?(?: =+)?\s*$|^(?:FAILED|ERROR) \S+\.py(?:::|\s|$)/
 
 export const pytestBenchmark: Preset<'pytest-benchmark'> = {
   name: 'pytest-benchmark',

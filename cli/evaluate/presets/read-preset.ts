@@ -4,7 +4,7 @@ import type { BenchmarkAnswer, ReadAnswer } from '../benchmark-answer.ts'
 import { positiveZero } from '../number.ts'
 import { type Aggregate, aggregate } from '../stats.ts'
 import { convert } from '../units.ts'
-import { type Benchmark, type Figure, keyTwiceIn, linesOf, type Preset } from './preset.ts'
+import { type Benchmark, type Figure, isWithin, keyTwiceIn, linesOf, type Preset } from './preset.ts'
 import { type PresetName, presetOf, type Texts } from './registry.ts'
 
 export interface PresetQuestion {
@@ -22,7 +22,9 @@ export interface PresetQuestion {
 export function readPreset(asked: PresetQuestion): ReadAnswer {
   const preset = presetOf(asked.preset)
   const { name } = asked.metric
-  const found: { place: string; answer: BenchmarkAnswer; benchmarks: readonly Benchmark[] }[] = []
+  const written: { place: string; benchmarks: readonly Benchmark[] }[] = []
+  const found: { place: string; answer: PresetAnswer }[] = []
+  let lacks: SampleFault | null = null
   for (const place of preset.places) {
     const text = asked.texts[place]
     if (text === null || !preset.recognises(text)) continue
@@ -35,23 +37,29 @@ export function readPreset(asked: PresetQuestion): ReadAnswer {
       return refuse(
         `${preset.name} says that what it ran failed: ${JSON.stringify(failed.trim().slice(0, 120))}; a pipe or || may hide its exit code: let the command end with that exit code`,
       )
-    const answer = answerOf(reading.benchmarks, asked)
-    if ('reason' in answer) return { ok: false, fault: answer }
+    const { benchmarks } = reading
+    const answer = answerOf(benchmarks, asked)
+    // One place may say less than another: the printed summary of hyperfine has no median.
+    if ('reason' in answer && answer.found === undefined) return { ok: false, fault: answer }
     const [first] = found
-    if (first && !agree(first.answer, answer, name))
+    if (first && 'value' in answer && !agree(first.answer, answer, name))
       return refuse(
         `${preset.name} says ${name} = ${first.answer.value} in ${first.place} and ${answer.value} in ${PLACES[place]}`,
       )
-    const other = first && otherFigure(first.benchmarks, reading.benchmarks)
-    if (first && other)
-      return refuse(`${preset.name} says ${other} in ${first.place} and in ${PLACES[place]}`)
-    found.push({ place: PLACES[place], answer, benchmarks: reading.benchmarks })
+    for (const one of written) {
+      const other = otherFigure(one.benchmarks, benchmarks)
+      if (other) return refuse(`${preset.name} says ${other} in ${one.place} and in ${PLACES[place]}`)
+    }
+    written.push({ place: PLACES[place], benchmarks })
+    if ('value' in answer) found.push({ place: PLACES[place], answer })
+    else lacks ??= answer
   }
   const [first] = found
   if (first) {
-    const { within: _, ...answer } = first.answer as BenchmarkAnswer & { within?: number }
+    const { within: _, ...answer } = first.answer
     return { ok: true, answer }
   }
+  if (lacks) return { ok: false, fault: lacks }
   const recorded = asked.recorded ?? {}
   const own = Object.hasOwn(recorded, name) ? recorded[name] : undefined
   if (own !== undefined)
@@ -82,11 +90,10 @@ function failedLine({ failed }: Preset, texts: Texts): string | null {
 
 const PLACES = { result: 'the result file', stdout: 'standard output', stderr: 'standard error' }
 
-function agree(
-  one: BenchmarkAnswer & { within?: number },
-  other: BenchmarkAnswer & { within?: number },
-  name: string,
-): boolean {
+/** `within`: how far the value may be from the true one, since it was printed with few digits. */
+type PresetAnswer = BenchmarkAnswer & { within?: number }
+
+function agree(one: PresetAnswer, other: PresetAnswer, name: string): boolean {
   const value = convert(other.value, other.units[name] ?? null, one.units[name] ?? null)
   if (value === null) return false
   return isWithin(one.value, value, (one.within ?? 0) + (other.within ?? 0))
@@ -123,7 +130,7 @@ function differing(
 function answerOf(
   written: readonly Benchmark[],
   { preset, metric: { name }, aggregate: how, checkout }: PresetQuestion,
-): (BenchmarkAnswer & { within?: number }) | SampleFault {
+): PresetAnswer | SampleFault {
   const benchmarks = new Map<string, Benchmark>()
   for (const one of written) {
     const known = (one.name ?? '').replaceAll(checkout, '.')
@@ -200,10 +207,6 @@ const isAbout = (one: Figure, other: Figure): boolean => {
   const value = convert(other.value, other.unit, one.unit)
   return value !== null && isWithin(one.value, value, (one.within ?? 0) + (other.within ?? 0))
 }
-
-/** Printed text has fewer digits than the file of the same run. */
-const isWithin = (one: number, other: number, within: number): boolean =>
-  Math.abs(one - other) <= Math.max(1.01 * within, 1e-9 * Math.abs(one))
 
 const shown = ({ value, unit }: Figure): string =>
   [typeof value === 'number' ? value : value.written, unit].filter((part) => part !== null).join(' ')

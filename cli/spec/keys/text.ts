@@ -77,6 +77,15 @@ export const metricName = text({
   noun: 'a metric name',
   pattern: '^[A-Za-z_][A-Za-z0-9_.:/-]*$',
   hint: 'begin with a letter; then letters, digits and _ . : / -',
+  check: (name, report) => {
+    // Answers of benchmarks are objects: a name that each object has would be found in all of them.
+    if (name in Object.prototype)
+      report(
+        [],
+        `a metric cannot be called ${name}, as a property of every JavaScript object is`,
+        'choose another name',
+      )
+  },
 })
 
 /** A regular expression (JavaScript) whose one group holds the number. */

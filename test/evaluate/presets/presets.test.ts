@@ -98,6 +98,26 @@ describe('what a tool says', () => {
     )
   })
 
+  test('a printed summary that lacks the metric makes the result file unreadable, or is read in its place', () => {
+    const text = 'Benchmark 1: x\n  Time (mean ± σ):   1.3 ms ±  0.1 ms    [User: 1.0 ms, System: 0.0 ms]\n'
+    const file = (mean: number) => hyperfine({ command: 'x', mean, median: 0.0012 })
+    expect(messageOf(read('hyperfine', 'median', { ...file(0.001342), stdout: text }))).toBe('read as 0.0012')
+    expect(messageOf(read('hyperfine', 'median', { ...file(0.5), stdout: text }))).toBe(
+      'hyperfine says mean of x twice: 0.5 s and 0.0013 s in the result file and in standard output',
+    )
+    expect(messageOf(read('hyperfine', 'median', { stdout: text }))).toContain(
+      'hyperfine has no "median" for x',
+    )
+  })
+
+  test('the rounded summary of a short program contradicts the JSON beside it', () => {
+    const text = 'Benchmark 1: x\n  Time (mean ± σ):   1.3 ms ±  0.1 ms    [User: 1.0 ms, System: 0.0 ms]\n'
+    const json = hyperfine({ command: 'x', mean: 0.001342 })
+    expect(messageOf(read('hyperfine', 'mean', { stdout: `${text}${Object.values(json)[0]}\n` }))).toBe(
+      'read as 0.001342',
+    )
+  })
+
   test('a figure beside the metric is believed, though two places give different ones', () => {
     const report = (kilobytes: number) =>
       `0.10user 0.00system 0:00.50elapsed 20%CPU (0avgtext+0avgdata ${kilobytes}maxresident)k\n`
