@@ -144,6 +144,8 @@ export const slotDeskOf = (site: Site, slot: number, place: 'a' | 'b'): string =
   join(slotDesk(site, slot), place)
 /** Who uses the checkouts of a slot, whatever lease brought them there. */
 export const slotLock = (site: Site, slot: number): string => join(site.state, 'm', `${slot}.lock`)
+/** A link of the same form: who measures there without isolation, or was the last to do so. */
+export const slotOpen = (site: Site, slot: number): string => join(site.state, 'm', `${slot}.open`)
 export const worktreeLock = (site: Site): string => join(site.state, 'worktrees.lock')
 /** The same for the state that a repository has already. */
 export const initLockOf = (env: NodeJS.ProcessEnv, site: Site): string =>

@@ -1,5 +1,5 @@
 /** A measurement slot: leases it machine-wide, brings its checkouts to exactly what was sealed, sets up and builds there. */
-import { existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Inventory, nothingIn, takeInventory } from '../disk/inventory.ts'
@@ -19,10 +19,11 @@ import {
   hasGivenUp,
   removeLeasesElsewhere,
   removeLockElsewhere,
+  seeLock,
   tryHold,
 } from '../lock.ts'
 import type { Tell } from '../notices.ts'
-import { leaseFolder, type Site, slotDesk, slotLock, slotPath, stepsFile } from '../paths.ts'
+import { leaseFolder, type Site, slotDesk, slotLock, slotOpen, slotPath, stepsFile } from '../paths.ts'
 import { endOrphans, type Isolation, isElsewhere, nameOfProcess, type ProcessIdentity } from '../process.ts'
 import { ok, type Problem, type Result } from '../result.ts'
 import { dataLike, dataOfRun } from '../run/data.ts'
@@ -80,6 +81,20 @@ async function holdSlot(run: OpenRun, slot: number): Promise<() => void> {
     told = what
     await pause(LOOK_MS, undefined, { signal: run.signal })
   }
+}
+
+/** Tells the other slots that this process, which holds the lock of the slot, measures there without isolation. */
+function measureOpenly(site: Site, slot: number): void {
+  const path = slotOpen(site, slot)
+  const owner = livingOwner(slotLock(site, slot))
+  removeTree(path)
+  if (owner !== null) symlinkSync(owner, path)
+}
+
+/** The living process that a lock, or such a link, names, as a text; null = none. */
+export function livingOwner(path: string): string | null {
+  const { state, owner } = seeLock(path)
+  return state === 'alive' ? JSON.stringify(owner) : null
 }
 
 /** Paths of the slot locks that exist. */
@@ -361,6 +376,7 @@ async function leaseAndHold(run: OpenRun, environment: Record<string, string>): 
     throw error
   }
   await endLeftoverProcesses(run.site, run.tell)
+  if (!run.ledger.state.isolation?.method) measureOpenly(run.site, lease.slot)
   return {
     site: run.site,
     slot: lease.slot,

@@ -9,8 +9,7 @@ import { fileJson } from '../files.ts'
 import { changedFiles } from '../git/restore.ts'
 import { treePaths } from '../git/trees.ts'
 import { BASELINE, lastJudged, type State } from '../ledger/state.ts'
-import { seeLock } from '../lock/inspect.ts'
-import { habitsFile, type Site, slotFacts, slotLock, slotPath } from '../paths.ts'
+import { habitsFile, type Site, slotLock, slotOpen, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { stampIn } from '../run/data.ts'
 import type { RunRecord } from '../run/open.ts'
@@ -22,6 +21,7 @@ import {
   foreignInState,
   inodeOf,
   type LeasedSlot,
+  livingOwner,
   type Placed,
   type RunInSlot,
   removeStrangers,
@@ -409,22 +409,25 @@ function readHabits({ paths }: Pick<RunRecord, 'paths'>): Habits {
 }
 
 // ---------------------------------------------------------------- other slots of this repository
-// If one measured during a session, nobody can tell whose run changed a file.
+// If one measured during a session without isolation, nobody can tell whose run changed a file: its jobs can reach every checkout,
+// also those whose own jobs are isolated.
 
 /**
- * Whether one has measured since this was called, or measured then. Never in isolation, where other slots cannot be reached.
- * A different run may use more slots than this one, so those count that are there.
+ * Whether one has so measured since this was called, or measured then. A different run may use more slots than this one, so those
+ * count that are there.
  */
-export function watchOtherSlots({ site, slot, isolation }: LeasedSlot): () => boolean {
-  if (isolation?.method) return () => false
-  const isUsed = (other: number) => seeLock(slotLock(site, other)).state === 'alive'
+function watchOtherSlots({ site, slot }: LeasedSlot): () => boolean {
+  const isUsed = (other: number) => {
+    const owner = livingOwner(slotLock(site, other))
+    return owner !== null && owner === livingOwner(slotOpen(site, other))
+  }
   // Not compared with our clock: that of the file system may differ, and either may be set meanwhile.
-  const stamps = (other: number) =>
-    [slotFacts(site, other, 'a'), slotFacts(site, other, 'b')].map(stampOf).join()
+  const stamp = (other: number) => stampOf(slotOpen(site, other))
   const others = () => slotsOf(site).filter((other) => other !== slot)
-  const atFirst = new Map(others().map((other) => [other, stamps(other)]))
+  const atFirst = new Map(others().map((other) => [other, stamp(other)]))
   const wasUsed = [...atFirst.keys()].some(isUsed)
-  return () => wasUsed || others().some((other) => isUsed(other) || stamps(other) !== atFirst.get(other))
+  return () =>
+    wasUsed || others().some((other) => isUsed(other) || stamp(other) !== (atFirst.get(other) ?? ''))
 }
 
 function slotsOf(site: Site): number[] {

@@ -4,10 +4,20 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { dataOf, problemOf, startAssay } from '../rig/assay.ts'
 import { makeClock } from '../rig/clock.ts'
-import { makeTemp } from '../rig/temp.ts'
+import { makeTemp, tempBase } from '../rig/temp.ts'
 import { until } from '../rig/until.ts'
 import { type Found, statesOf, switches } from './attribute-scene.ts'
-import { hook, makeProject, ms, type RunData, type SpecParts } from './project.ts'
+import { isolated } from './isolated.ts'
+import {
+  hook,
+  makeProject,
+  ms,
+  type NewData,
+  type RunData,
+  type SpecParts,
+  specText,
+  writeFiles,
+} from './project.ts'
 
 test('a candidate that changes its benchmark only during the confirmation is confirmed', async () => {
   const project = makeProject({ files: { 'bench/expected.txt': '7\n' } })
@@ -249,4 +259,64 @@ test('a part counts as needed because a candidate in another slot changed the be
   })
   const found = await project.data<Found>('attribute', experiment)
   expect(Object.values(statesOf(found)).sort()).toEqual(['dead_weight', 'dead_weight', 'pays'])
+})
+
+isolated('of two runs in one repository, only one of which is isolated', () => {
+  test('an isolated candidate is rejected for what a candidate of the other run did to its files', async () => {
+    const sample = halt('the isolated sample')
+    const measure = { command: 'sh bench/run.sh', slots: 2, timeout: '60s' }
+    const project = makeProject({
+      spec: {
+        measure: { ...measure, isolation: 'strict', allow: [tempBase()] },
+        search: { max_attempts: 1 },
+      },
+    })
+    await project.data('init')
+    writeFileSync(project.repo.path('assay.yaml'), specText({ measure: { ...measure, isolation: 'none' } }))
+    project.repo.git('commit', '-qam', 'without isolation')
+    await project.data('init', '--new')
+    const of = async (run: string, files: Record<string, unknown>) => {
+      const made = dataOf(await project.cli<NewData>(['new', '-m', 'x', '--run', run]))
+      writeFiles(made.worktree, files as never)
+      return made.experiment
+    }
+    const honest = await of('run_0001', { ...ms(60), ...hook(sample.wait) })
+    const running = startAssay<RunData>(['run', honest, '--run', 'run_0001', '--json'], {
+      cwd: project.repo.dir,
+    })
+    await sample.began()
+    const evil = await of('run_0002', { ...ms(90), ...hook(TOUCHES_OTHERS) })
+    dataOf(await project.cli(['run', evil, '--run', 'run_0002']))
+    sample.go()
+    expect(dataOf(await running.ended)).toMatchObject({ status: 'failed', failure_class: 'environment' })
+    expect(dataOf(await project.cli(['run', honest, '--run', 'run_0001']))).toMatchObject({ status: 'kept' })
+  })
+
+  test('an isolated cheat is not rejected because a different isolated candidate was measured beside it', async () => {
+    const sample = halt('the isolated sample')
+    const project = makeProject({
+      spec: {
+        measure: {
+          command: 'sh bench/run.sh',
+          slots: 2,
+          timeout: '60s',
+          isolation: 'strict',
+          allow: [tempBase()],
+        },
+        scope: { mutable: ['src/**'], immutable: ['bench/**'] },
+      },
+      files: { 'expected.txt': '7\n' },
+    })
+    await project.data('init')
+    const honest = await project.open({ ...ms(60), ...hook(sample.wait) })
+    const running = startAssay<RunData>(['run', honest.experiment, '--json'], { cwd: project.repo.dir })
+    await sample.began()
+    const putsBack = 'cp -p expected.txt keep; echo 8 > expected.txt; cat keep > expected.txt'
+    expect(await project.attempt({ ...ms(1), ...hook(putsBack) })).toMatchObject({
+      status: 'rejected',
+      reason: 'out_of_scope',
+    })
+    sample.go()
+    expect(dataOf(await running.ended)).toMatchObject({ status: 'kept' })
+  })
 })
