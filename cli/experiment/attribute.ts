@@ -21,6 +21,7 @@ import {
   lastAttempt,
   lastJudged,
   lastKept,
+  mayHaveFailedByChance,
   nodeValue,
   type State,
 } from '../ledger/state.ts'
@@ -556,16 +557,18 @@ async function judgeReduced(scene: Scene, attribution: number, done: Done): Prom
   if (twin) return ok(twin.experiment)
   const child = childOf(scene, attribution, done)
   if (!child.ok) return child
-  if (isTried(child.value)) return ok(child.value.id)
+  if (isTried(run.ledger.state, child.value)) return ok(child.value.id)
   const sealed = lastAttempt(child.value)
     ? ok(undefined)
     : await sealComposedTree(run, child.value, tree.value)
   if (!sealed.ok) return sealed
   run.tell({ type: 'preparing', what: `the verdict on ${child.value.id}, which is what is left` })
-  const answer = await submit(run, child.value.id, { asSealed: true })
+  const first = await submit(run, child.value.id, { asSealed: true })
+  const again = first.ok && mayHaveFailedByChance(run.ledger.state, child.value)
+  const answer = again ? await submit(run, child.value.id, { asSealed: true }) : first
   if (!answer.ok) return answer
   const { reason, message } = answer.value
-  if (isTried(child.value)) return ok(child.value.id)
+  if (isTried(run.ledger.state, child.value)) return ok(child.value.id)
   return fail({
     kind: reason === 'aborted' ? 'interrupted' : 'failed',
     code: 'not_measured',

@@ -7,7 +7,15 @@ import { type Merged, mergeCommits } from '../git/merge.ts'
 import { lookRef } from '../git/refs.ts'
 import { pinCommit } from '../git/seal.ts'
 import { refusal } from '../ledger/ledger.ts'
-import { type Experiment, isTried, lastAttempt, lastJudged, mergeOf, type State } from '../ledger/state.ts'
+import {
+  type Experiment,
+  isTried,
+  lastAttempt,
+  lastJudged,
+  mergeOf,
+  type State,
+  saysNothing,
+} from '../ledger/state.ts'
 import { sealComposedTree } from '../measure/seal.ts'
 import { interrupted } from '../measure/slot.ts'
 import { judgedCommit } from '../measure/worktree.ts'
@@ -36,8 +44,8 @@ export interface MergeAnswer {
   /** What was to be merged, the best first. */
   experiments: string[]
   attempts: MergeAttempt[]
-  /** The best that there is now of what was to be merged. */
-  best: string
+  /** The best that there is now of what was to be merged; null when none of it can be merged any more. */
+  best: string | null
   /** What is still in no other experiment. */
   left: string[]
 }
@@ -92,14 +100,14 @@ export async function merge(
     const set = nextMerge(mergePlan(state, wanted))
     if (set === null) {
       const [best, ...left] = unmerged(state, wanted).map(({ id }) => id)
-      return ok({ experiments: subjects.value, attempts, best: best ?? '', left })
+      return ok({ experiments: subjects.value, attempts, best: best ?? null, left })
     }
     const spent = hoursSpent(run.ledger.state)
     if (spent) return fail(spent)
     if (leaving() || run.signal.aborted) return fail(stopped(attempts, named))
     const made = await makeMerge(run, set, null)
     if (!made.ok) {
-      if (made.problem.raced) continue
+      if (made.problem.raced || hasFallen(run, set)) continue
       return made
     }
     if ('files' in made.value) {
@@ -111,11 +119,44 @@ export async function merge(
     const { id } = made.value
     run.tell({ type: 'preparing', what: `the verdict on ${id}, which merges ${set.join(', ')}` })
     const answer = await submit(run, id, { asSealed: true })
-    if (!answer.ok) return answer
-    if (!isTried(made.value)) return fail(unmeasured(made.value, answer.value.message, named))
-    attempts.push(attemptOf(made.value, set))
-    run.tell({ type: 'log', message: `${set.join(' + ')}: ${answer.value.status}; ${answer.value.message}` })
+    if (!answer.ok) {
+      if (hasFallen(run, set)) continue
+      return answer
+    }
+    const { status, message } = answer.value
+    const judged = lastJudged(made.value)
+    if (!judged || (saysNothing(judged) && judged.reason !== 'dependency'))
+      return fail(unmeasured(made.value, message, named))
+    run.tell({ type: 'log', message: `${set.join(' + ')}: ${status}; ${message}` })
+    // Else the next look tries it once more, or leaves out what was revoked meanwhile.
+    if (isTried(run.ledger.state, made.value)) attempts.push(attemptOf(made.value, set))
   }
+}
+
+/**
+ * Whether one of a set cannot be merged any more: a person, or another command, found something against it since the set was
+ * chosen. Then the next set does without it, and an experiment that was begun for this one is discarded.
+ */
+export function hasFallen(run: OpenRun, set: readonly string[]): boolean {
+  const read = run.ledger.refresh()
+  const { state } = run.ledger
+  const fallen = set.find((id) => {
+    const node = state.experiments.get(id)
+    return node !== undefined && whyNotMerged(state, node) !== null
+  })
+  if (!read.ok || fallen === undefined) return false
+  const begun = mergeOf(state, set)
+  if (begun?.status === 'open')
+    run.ledger.propose<'discarded'>(
+      {
+        type: 'discarded',
+        experiment: begun.id,
+        why: `${fallen} cannot be merged any more`,
+        failure_class: 'environment',
+      },
+      run.clock(),
+    )
+  return true
 }
 
 const attemptOf = (node: Experiment, experiments: string[]): MergeAttempt => ({
@@ -139,7 +180,7 @@ const conflictOf = (experiments: string[], files: string[]): MergeAttempt => ({
 export function sayConflict(experiments: readonly string[], files: readonly string[]): string {
   const others = experiments.slice(0, -1).join(', ')
   const more = files.length > MOST_FILES ? ` and ${files.length - MOST_FILES} more` : ''
-  return `git cannot merge ${experiments.at(-1)} with ${others}: both change the same lines of ${files.slice(0, MOST_FILES).join(', ')}${more}; ${experiments.at(-1)} is left out of this merge`
+  return `git cannot merge ${experiments.at(-1)} with ${others}: their changes do not fit together in ${files.slice(0, MOST_FILES).join(', ')}${more}; ${experiments.at(-1)} is left out of this merge`
 }
 
 const MOST_FILES = 5

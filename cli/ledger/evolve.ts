@@ -454,12 +454,14 @@ function count(state: State, node: Experiment, attempt: Attempt, event: Judged):
   if (event.status === 'failed') {
     if (event.failure_class !== 'environment') state.failures++
     const same = state.streak?.signature === event.signature && event.signature !== null
+    // What the CLI put together and measures once more is no further failure in a row: it says nothing that the first one did not.
+    const isRepeated = (node.created.merge || node.created.reduces) && node.used > 1
     state.streak =
       event.signature === null
         ? null
         : {
             signature: event.signature,
-            count: same ? (state.streak?.count ?? 0) + 1 : 1,
+            count: same ? (state.streak?.count ?? 0) + (isRepeated ? 0 : 1) : 1,
             message: event.message,
           }
   } else if (attempt.claim) {

@@ -743,10 +743,27 @@ export const isSameSet = (one: readonly string[], other: readonly string[]): boo
 export const severalParents = ({ parents }: Experiment): { parents?: readonly string[] } =>
   parents.length > 1 ? { parents } : {}
 
-/** Whether the idea was measured: what a person stopped, or the machine spoilt, says nothing. */
-export const isTried = (node: Experiment): boolean => {
+/** How often what the CLI put together is measured when it fails: as often as a gate that does not pass. */
+const TRIES_OF_FAILED = 2
+
+/** Whether the verdict says nothing of the idea, because a person stopped it, or the machine spoilt it. */
+export const saysNothing = ({ failure_class, reason }: Judged): boolean =>
+  failure_class === 'environment' || reason === 'aborted'
+
+/**
+ * Of a merge, or of what an attribution left over: whether it failed, perhaps by chance (a build that fails now and then), and is
+ * measured once more. An agent would repair one of its own, and nobody repairs these. A time limit is not waited for twice.
+ */
+export function mayHaveFailedByChance({ knobs }: State, node: Experiment): boolean {
   const judged = lastJudged(node)
-  return judged !== null && judged.failure_class !== 'environment' && judged.reason !== 'aborted'
+  if (judged?.status !== 'failed' || saysNothing(judged) || judged.reason === 'timeout') return false
+  return attemptsUsed(node) < Math.min(TRIES_OF_FAILED, knobs?.max_attempts ?? TRIES_OF_FAILED)
+}
+
+/** Of the same: whether it has a verdict that says something of the idea, and is not measured once more. */
+export function isTried(state: State, node: Experiment): boolean {
+  const judged = node.status === 'running' ? null : lastJudged(node)
+  return judged !== null && !saysNothing(judged) && !mayHaveFailedByChance(state, node)
 }
 
 /** The merge of exactly these experiments in this epoch, unless somebody gave it up before it was measured; null = none. */
@@ -755,7 +772,7 @@ export function mergeOf(state: State, parents: readonly string[]): Experiment | 
   for (const id of state.experiments.get(parents[0] ?? '')?.children ?? []) {
     const node = state.experiments.get(id)
     if (!node?.created.merge || !isSameSet(node.parents, parents)) continue
-    if (node.status === 'discarded' || (isTried(node) && node.epoch !== state.epoch)) continue
+    if (node.status === 'discarded' || (isTried(state, node) && node.epoch !== state.epoch)) continue
     return node
   }
   return null

@@ -8,13 +8,13 @@ import {
   currentRound,
   type Experiment,
   hadNoRoom,
-  isTried,
   lastAttempt,
   lastJudged,
   mergeOf,
   type Round,
   roundAt,
   type State,
+  saysNothing,
 } from '../ledger/state.ts'
 import {
   editTask,
@@ -347,14 +347,19 @@ function collecting(state: State, round: Round, facts: Facts): Agenda {
   ])
 }
 
-/** One set after the other, until no new one is left. What the machine spoilt is not tried again in this round. */
+/**
+ * One set after the other, until no new one is left. What the machine spoilt is not tried again in this round; if only an
+ * experiment of the set was revoked meanwhile, the next set does without it.
+ */
 function merging(state: State, { round, openedSeq }: Round, facts: Facts): Agenda {
   const at = `${roundPlace(round)}/merge`
   const record = `${at}/ended`
   // Also one that an earlier round, or a command, began.
-  const isSpoilt = (node: Experiment) =>
-    node.created.merge && lastJudged(node) !== null && !isTried(node) && (node.judgedSeq ?? -1) >= openedSeq
-  if (!facts.merges || state.answers.has(record) || [...state.experiments.values()].some(isSpoilt))
+  const byMachine = (node: Experiment) => {
+    const judged = node.created.merge && (node.judgedSeq ?? -1) >= openedSeq ? lastJudged(node) : null
+    return judged !== null && saysNothing(judged) && judged.reason !== 'dependency'
+  }
+  if (!facts.merges || state.answers.has(record) || [...state.experiments.values()].some(byMachine))
     return NOTHING
   const experiments = nextMerge(mergePlan(state))
   if (experiments === null) return NOTHING

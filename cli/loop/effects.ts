@@ -4,7 +4,7 @@ import { audit, findingCode } from '../experiment/audit.ts'
 import { checkSeal } from '../experiment/check.ts'
 import { createExperiment } from '../experiment/create.ts'
 import { annotate, discard } from '../experiment/manual-decisions.ts'
-import { makeMerge, sayConflict } from '../experiment/merge.ts'
+import { hasFallen, makeMerge, sayConflict } from '../experiment/merge.ts'
 import { judgedElsewhere } from '../experiment/wait.ts'
 import { startWorker } from '../experiment/worker.ts'
 import { refuseDamaged } from '../git/objects.ts'
@@ -108,7 +108,11 @@ async function mergeNext(
       refused: reason === 'user' ? 'the user stopped the loop' : 'the budget is used up',
     })
   const made = await makeMerge(run, experiments, currentRound(run.ledger.state)?.round ?? null)
-  if (!made.ok) return made.problem.raced ? ok(undefined) : ends(run, record, null, made.problem)
+  if (!made.ok) {
+    // The agenda names the next set.
+    if (made.problem.raced || hasFallen(run, experiments)) return ok(undefined)
+    return ends(run, record, null, made.problem)
+  }
   if ('files' in made.value) {
     run.tell({ type: 'log', message: sayConflict(made.value.experiments, made.value.files) })
     return ok(undefined)

@@ -112,6 +112,7 @@ export const mergeable = (state: State, id: string): Mergeable => ({
 function isGivenUp(state: State, node: Experiment): boolean {
   const judged = lastJudged(node)
   if (node.status === 'discarded') return true
+  if (node.status === 'running') return false
   if (judged?.reason === 'aborted') return judged.failure_class !== 'environment'
   return judged !== null && attemptsUsed(node) >= (state.knobs?.max_attempts ?? Number.POSITIVE_INFINITY)
 }
@@ -119,7 +120,7 @@ function isGivenUp(state: State, node: Experiment): boolean {
 /** `wanted`: as in `unmerged`. */
 export function mergePlan(state: State, wanted: readonly string[] | null = null): MergePlan {
   const merges = [...state.experiments.values()].filter(
-    (node) => node.created.merge && isTried(node) && node.epoch === state.epoch,
+    (node) => node.created.merge && isTried(state, node) && node.epoch === state.epoch,
   )
   const refused = merges.filter(({ status }) => status === 'rejected' || status === 'failed')
   const alone = (id: string) =>
@@ -128,7 +129,8 @@ export function mergePlan(state: State, wanted: readonly string[] | null = null)
   const left = others.filter(({ id }) => wanted !== null || alone(id) < TRIES_ALONE)
   const tried = [...state.experiments.values()]
     .filter(
-      (node) => node.created.merge && node.epoch === state.epoch && (isTried(node) || isGivenUp(state, node)),
+      (node) =>
+        node.created.merge && node.epoch === state.epoch && (isTried(state, node) || isGivenUp(state, node)),
     )
     .map(({ id }) => mergedIn(state, id))
   return {
@@ -136,7 +138,11 @@ export function mergePlan(state: State, wanted: readonly string[] | null = null)
     tried,
     clashes: [
       ...state.conflicts.map(({ experiments }) => experiments),
-      ...refused.map(({ id }) => mergedIn(state, id)).filter((set) => set.length === 2),
+      // A duplicate of what was kept shows that the two go together.
+      ...refused
+        .filter((node) => lastJudged(node)?.reason !== 'duplicate')
+        .map(({ id }) => mergedIn(state, id))
+        .filter((set) => set.length === 2),
     ],
   }
 }

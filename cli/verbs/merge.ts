@@ -18,6 +18,12 @@ export const run = onRun(async (opened, args, context) => {
 
 function describe({ attempts, best, left }: MergeAnswer): Said[] {
   const tried = attempts.filter(({ status }) => status !== 'conflict')
+  if (best === null)
+    return [
+      ...attempts.map(lineOf),
+      `${counted(tried.length, 'set')} judged; none of these experiments can be merged any more: they were revoked, are in doubt, or are of an earlier epoch`,
+      next`  look at them: ${call('tree')}`,
+    ]
   return [
     ...attempts.map(lineOf),
     attempts.length === 0

@@ -113,3 +113,18 @@ test('a comment that the compiler leaves out is measured, or stays', async () =>
   // Without both parts it is the parent, whose value is known. The verdict on what is left takes two samples.
   expect(project.starts().length - before).toBe(2)
 })
+
+test('what is left crashes once by chance at its verdict, and the whole winner stays', async () => {
+  const project = switchProject(3, '8 * p[2]')
+  const { control, repo } = project
+  // The first sample is that of the test.
+  const lines = `if [ "$(grep 'part . 1' src/parts.txt)" = 'part 2 1' ]; then echo >> '${control}/n'; [ "$(($(wc -l < '${control}/n')))" != 2 ] || exit 1; fi`
+  repo.commit('each sample', { 'src/hook.sh': `${lines}\n${repo.read('src/hook.sh')}` })
+  await project.data('init')
+  const { experiment } = await project.attempt(switches(3, all(3)))
+  const found = await project.data<Found>('attribute', experiment)
+  expect(found.reduced).toMatchObject({ status: 'kept', value: 92 })
+  expect(await project.data('show', String(found.reduced?.experiment))).toMatchObject({
+    attempts: [{ status: 'failed' }, { status: 'kept' }],
+  })
+})

@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { expect, test } from 'vitest'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { dataOf } from '../rig/assay.ts'
 import { scriptedHost } from '../rig/host.ts'
+import { until } from '../rig/until.ts'
 import { switches, switchProject } from './attribute-scene.ts'
+import { haltIn } from './merge-scene.ts'
 import { type Files, type Project, type SpecParts, type StatusData, writeFiles } from './project.ts'
 import { brief } from './rounds-scene.ts'
 import { answered, type Card, card, ids, ledger, next } from './tasks-scene.ts'
@@ -49,6 +53,52 @@ test('round next does not merge what two lanes kept, or the round closes before 
   })
   expect(ledger(project).find(({ type }) => type === 'round_closed')).toMatchObject({ best: 'exp_0003' })
   expect(await project.data('show', 'exp_0003', '--recompute')).toMatchObject({ same: true })
+})
+
+/** What each sample does before it measures. */
+function before(project: Project, lines: string): void {
+  const { repo } = project
+  repo.commit('each sample', { 'src/hook.sh': `${lines}\n${repo.read('src/hook.sh')}` })
+}
+
+test('a round does not merge what crashed once by chance', async () => {
+  const project = switchProject(2, '5 * p[1] + 4 * p[2]', { spec: rounds() })
+  const failed = join(project.control, 'failed')
+  before(
+    project,
+    `if [ "$(grep -c 'part . 1' src/parts.txt)" = 2 ] && [ ! -e '${failed}' ]; then : > '${failed}'; exit 1; fi`,
+  )
+  await project.data('init')
+  await twoLanes(project, [switches(2, [1]), switches(2, [2])])
+  await answered(project, 'r1/collect', { learnings: [], suggestions: [] })
+  expect((await next(project, '--wait', '60s')).round).toBe(2)
+  expect(await project.data('show', 'exp_0003')).toMatchObject({
+    status: 'kept',
+    value: 91,
+    attempts: [{ status: 'failed' }, { status: 'kept' }],
+  })
+})
+
+test('a round merges nothing more when a part of its merge is revoked during the measurement', async () => {
+  const project = switchProject(3, '5 * p[1] + 4 * p[2] + 3 * p[3]', { spec: rounds() })
+  before(project, haltIn(project.control))
+  await project.data('init')
+  await twoLanes(project, [switches(3, [1]), switches(3, [2])])
+  await project.attempt(switches(3, [3]))
+  const [hold, at] = [join(project.control, 'hold'), join(project.control, 'at')]
+  writeFileSync(hold, '')
+  // A worker that outlives a test that failed would keep the slot from the next one.
+  onTestFinished(() => rmSync(hold, { force: true }))
+  await answered(project, 'r1/collect', { learnings: [], suggestions: [] })
+  await next(project)
+  await until(() => existsSync(at), { what: 'the merge', dir: project.control })
+  await project.data('revoke', 'exp_0003', '--reason', 'it cheats')
+  rmSync(hold)
+  expect((await next(project, '--wait', '60s')).round).toBe(2)
+  expect((await project.data<StatusData>('status')).best).toMatchObject({
+    value: 91,
+    parents: ['exp_0001', 'exp_0002'],
+  })
 })
 
 test('loop.merge: off merges, or a person who holds the loop is not heeded', async () => {

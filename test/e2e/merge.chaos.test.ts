@@ -66,7 +66,7 @@ test('a merge that is killed at any event begins again, pays for a sample twice,
   expect(project.starts().length - begun).toBe(paid)
   // A number that a killed process took is given to no other experiment.
   expect(await mergesIn(project)).toEqual(await mergesIn(twin))
-  expect(await project.data('show', best, '--recompute')).toMatchObject({ same: true })
+  expect(await project.data('show', String(best), '--recompute')).toMatchObject({ same: true })
 })
 
 test('two processes that merge at the same time make two children of one set, or measure it twice', async () => {

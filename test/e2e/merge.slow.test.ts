@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { assay, dataOf } from '../rig/assay.ts'
+import { assay, dataOf, startAssay } from '../rig/assay.ts'
 import { makeTemp } from '../rig/temp.ts'
+import { until } from '../rig/until.ts'
 import { switches, switchProject } from './attribute-scene.ts'
-import { type Merged, siblings } from './merge-scene.ts'
+import { haltIn, type Merged, siblings } from './merge-scene.ts'
 import { noisyProject } from './noisy.ts'
-import type { StatusData } from './project.ts'
+import type { Project, StatusData } from './project.ts'
 
 const ADDITIVE = '5 * p[1] + 4 * p[2] + 3 * p[3] + 2 * p[4]'
 
@@ -92,7 +93,7 @@ test('a conflict is hidden, keeps the others from being merged, or is looked for
         experiment: null,
         status: 'conflict',
         message:
-          'git cannot merge exp_0002 with exp_0001: both change the same lines of src/parts.txt; exp_0002 is left out of this merge',
+          'git cannot merge exp_0002 with exp_0001: their changes do not fit together in src/parts.txt; exp_0002 is left out of this merge',
         files: ['src/parts.txt'],
       },
       { experiments: ['exp_0001', 'exp_0003'], experiment: 'exp_0004', status: 'kept', value: 92 },
@@ -103,17 +104,16 @@ test('a conflict is hidden, keeps the others from being merged, or is looked for
   expect(await project.data<Merged>('merge')).toMatchObject({ attempts: [] })
 })
 
-/** The environment of a git that is what it says: it has no \`merge-tree --write-tree\`. */
-function oldGit(): { PATH: string } {
+/** The environment of a git that first looks at each of its words: `cases` are those of a `case` of sh. */
+function gitWith(...cases: string[]): { PATH: string } {
   const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
-  const bin = join(makeTemp('old-git'), 'bin')
+  const bin = join(makeTemp('other-git'), 'bin')
   mkdirSync(bin)
   const lines = [
     '#!/bin/sh',
     'for word; do',
     '  case $word in',
-    '    --version | version) echo "git version 2.34.1"; exit ;;',
-    '    --write-tree) echo "usage: git merge-tree" >&2; exit 129 ;;',
+    ...cases.map((one) => `    ${one} ;;`),
     '  esac',
     'done',
     `exec '${real}' "$@"`,
@@ -122,6 +122,13 @@ function oldGit(): { PATH: string } {
   chmodSync(join(bin, 'git'), 0o755)
   return { PATH: `${bin}${delimiter}${process.env.PATH}` }
 }
+
+/** It is what it says: it has no `merge-tree --write-tree`. */
+const oldGit = () =>
+  gitWith(
+    '--version | version) echo "git version 2.34.1"; exit',
+    '--write-tree) echo "usage: git merge-tree" >&2; exit 129',
+  )
 
 test('a git without merge-tree makes a different merge, or a different conflict', async () => {
   const [project, twin] = [await conflicting(), await conflicting()]
@@ -211,4 +218,100 @@ test('the commits and the text of finish name only the first of the experiments 
     `- ${three} on exp_0000, 98`,
     `- ${best} on ${one}, ${two}, ${three}, 83`,
   ])
+})
+
+/** Calls `merge`, and `act` while it waits at the place where the file `at` appears and `hold` lies. */
+async function mergeDuring(
+  project: Project,
+  act: () => Promise<unknown>,
+  env: Record<string, string> = {},
+): Promise<Merged> {
+  const [hold, at] = [join(project.control, 'hold'), join(project.control, 'at')]
+  writeFileSync(hold, '')
+  const running = startAssay<Merged>(['merge', '--json'], { cwd: project.repo.dir, env })
+  try {
+    await until(() => existsSync(at), { what: 'the merge', dir: project.control })
+    await act()
+  } finally {
+    rmSync(hold)
+  }
+  return dataOf(await running.ended)
+}
+
+const revoke = (project: Project, id: string) => project.data('revoke', id, '--reason', 'it cheats')
+
+test.each([
+  ['is put together', '--write-tree'],
+  ['is sealed', 'commit-tree'],
+])(
+  'a merge one of whose parts is revoked while it %s ends, or the others are not merged',
+  async (_, word) => {
+    const { project } = await siblings(3, ADDITIVE)
+    const env = gitWith(`${word}) ${haltIn(project.control)}`)
+    const merged = await mergeDuring(project, () => revoke(project, 'exp_0003'), env)
+    expect(merged.attempts).toMatchObject([
+      { experiments: ['exp_0001', 'exp_0002'], status: 'kept', value: 91 },
+    ])
+    expect((await project.data<StatusData>('status')).counts).toMatchObject({ open: 0, revoked: 1 })
+  },
+)
+
+test('a merge one of whose parts is revoked while it is measured ends, or the others are not merged', async () => {
+  const { project } = await siblings(3, ADDITIVE, { halts: true })
+  const merged = await mergeDuring(project, () => revoke(project, 'exp_0003'))
+  expect(merged.attempts).toMatchObject([
+    { experiments: ['exp_0001', 'exp_0002'], status: 'kept', value: 91 },
+  ])
+  expect(await project.data('show', 'exp_0004')).toMatchObject({ status: 'rejected', reason: 'dependency' })
+})
+
+/** A shell command that fails if two switches are on, as often as `times` says. */
+const failsAtFirst = (folder: string, times: number) =>
+  `n=$(grep -c "part . 1" src/parts.txt); if [ "$n" -gt 1 ] && [ "$(cat '${folder}/failed' 2>/dev/null | wc -l)" -lt ${times} ]; then echo x >> '${folder}/failed'; echo oops >&2; exit 1; fi`
+
+test('a merge whose build fails by chance is refused for good, or one that cannot be built is tried without end', async () => {
+  for (const [times, status] of [
+    [1, 'kept'],
+    [9, 'failed'],
+  ] as const) {
+    const build = { command: failsAtFirst(makeTemp('failed'), times) }
+    const { project } = await siblings(2, ADDITIVE, { spec: { worktree: { build } } })
+    const merged = await project.data<Merged>('merge')
+    expect(merged.attempts).toMatchObject([{ experiments: ['exp_0001', 'exp_0002'], status }])
+    expect(await project.data<StatusData>('status')).toMatchObject({
+      budget: { experiments: { used: 4 } },
+      best: { value: times === 1 ? 91 : 95 },
+    })
+    if (times > 1) expect(await project.data<Merged>('merge')).toMatchObject({ attempts: [] })
+  }
+})
+
+test('a merge that crashes by chance is refused for good', async () => {
+  const { project } = await siblings(2, ADDITIVE, { first: failsAtFirst(makeTemp('failed'), 1) })
+  expect(await project.data<Merged>('merge')).toMatchObject({ attempts: [{ status: 'kept', value: 91 }] })
+  expect((await project.data<StatusData>('status')).budget.failures.used).toBe(1)
+})
+
+test('two whose files were kept as one experiment, which is pruned now, count as a pair that must not be merged', async () => {
+  const { project } = await siblings(3, '5 * p[1] + 4 * p[2] + 3 * p[3]')
+  await project.attempt(switches(3, [1, 2]), 'exp_0001')
+  await project.data('prune', 'exp_0004', '--reason', 'enough')
+  expect(await project.data<Merged>('merge', 'exp_0001', 'exp_0002')).toMatchObject({
+    attempts: [{ status: 'rejected', message: expect.stringContaining('were judged as exp_0004: kept') }],
+  })
+  expect(await project.data<Merged>('merge')).toMatchObject({
+    attempts: [{ experiments: ['exp_0001', 'exp_0002', 'exp_0003'], status: 'kept', value: 88 }],
+  })
+})
+
+test('a merge that is kept as a new epoch begins is called the best under an empty name', async () => {
+  const { project } = await siblings(2, ADDITIVE, { halts: true })
+  let opened: Promise<unknown> = Promise.resolve()
+  const merged = await mergeDuring(project, async () => {
+    opened = startAssay(['epoch', 'open', '--reason', 'x'], { cwd: project.repo.dir }).ended
+    const isOpen = async () => (await project.data<{ epoch: number }>('status')).epoch === 2
+    await until(isOpen, { what: 'the epoch', dir: project.control })
+  })
+  await opened
+  expect(merged).toMatchObject({ attempts: [{ status: 'kept' }], best: null, left: [] })
 })

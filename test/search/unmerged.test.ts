@@ -90,6 +90,31 @@ test('a set is tried again that was refused, or one that a broken machine spoilt
   expect(next(three().given(...spoilt).state)).toEqual(set)
 })
 
+test('a merge that failed once, perhaps by chance, is not tried once more, or is tried without end', () => {
+  const set = ['exp_0002', 'exp_0003', 'exp_0001']
+  const failed = (reason: 'crash' | 'timeout') =>
+    attempted('exp_0004', set, 'failed', { reason, failure_class: 'eval', signature: 'same' })
+  const told = three().given(...failed('crash'))
+  expect(next(told.state)).toEqual(set)
+  expect(told.state.streak?.count).toBe(1)
+  const again = [sealed('exp_0004', 2), started('exp_0004', 2)]
+  told.given(...again)
+  expect(next(told.state)).toEqual(set)
+  told.given(judged('exp_0004', 'failed', { attempt: 2, reason: 'crash', signature: 'same' }))
+  expect(next(told.state)).toEqual(['exp_0002', 'exp_0003'])
+  // The same failure of the same files says nothing new of the machine.
+  expect(told.state.streak?.count).toBe(1)
+  // A time limit may be long.
+  expect(next(three().given(...failed('timeout')).state)).toEqual(['exp_0002', 'exp_0003'])
+})
+
+test('two whose files were judged as an experiment that no merge contains clash for ever', () => {
+  const told = three().given(
+    ...attempted('exp_0004', ['exp_0002', 'exp_0003'], 'rejected', { reason: 'duplicate' }),
+  )
+  expect(next(told.state)).toEqual(['exp_0002', 'exp_0003', 'exp_0001'])
+})
+
 test('a merge that a person gave up is made again, or one that was stopped for the sake of the machine is not', () => {
   const set = ['exp_0002', 'exp_0003', 'exp_0001']
   const stopped = (failure_class: 'hypothesis' | 'environment') =>
