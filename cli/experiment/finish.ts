@@ -56,7 +56,7 @@ export type Words = (steps: readonly Experiment[]) => { subject: string; body: s
 
 /**
  * Nothing is made unless fresh samples in a slot show the best to be better than the baseline. Problems:
- * `nothing_better`, `not_reduced`, `path_in_doubt`, `not_confirmed`, `bad_branch`, `branch_exists`, those of `confirm` and of git.
+ * `nothing_better`, `not_reduced`, `path_in_doubt`, `path_revoked`, `not_confirmed`, `bad_branch`, `branch_exists`, those of `confirm` and of git.
  */
 export async function finish(
   run: OpenRun,
@@ -65,21 +65,25 @@ export async function finish(
     squash,
     reduced,
     words,
+    describe,
     key,
-  }: { branch: string; squash: boolean; reduced: boolean; words: Words; key: string | null },
+  }: {
+    branch: string
+    squash: boolean
+    reduced: boolean
+    words: Words
+    /** Called before the branch is made: a call that is killed leaves no branch without its text. */
+    describe: (finished: Finished) => Promise<Result<void>>
+    key: string | null
+  },
 ): Promise<Result<Finished>> {
   const winner = bestOf(run.ledger.state)
   if (!winner || winner.id === BASELINE) return nothingBetter(run)
   const chosen = reduced ? reducedOf(run, winner) : ok(winner)
   if (!chosen.ok) return chosen
   const best = chosen.value
-  const doubted = lineageOf(run.ledger.state, best.id).find(({ flagged }) => flagged !== null)
-  if (doubted)
-    return refusal({
-      code: 'path_in_doubt',
-      message: `${best.id} is built on ${doubted.id}, which is in doubt: ${doubted.flagged}`,
-      hint: clearing(doubted),
-    })
+  const doubted = pathInDoubt(run, best)
+  if (doubted) return doubted
   // Checked before the measuring, which is the expensive part; making the branch checks once more that there is none.
   const may = await mayBranch(run.site, branch)
   if (!may.ok) return may
@@ -105,9 +109,7 @@ export async function finish(
     })
   const changes = await changesBetween(run.site, run.started.base.tree, made.value.tree)
   if (!changes.ok) return changes
-  const published = await makeBranch(run.site, { name: branch, commit: last.commit, ref: made.value.ref })
-  if (!published.ok) return published
-  return ok({
+  const finished: Finished = {
     branch,
     commit: last.commit,
     base: run.started.base.commit,
@@ -119,7 +121,41 @@ export async function finish(
     changes: changes.value,
     committer: by.value.committer,
     signing: by.value.sign ? { signed: unsigned === null, problem: unsigned } : null,
+  }
+  const fallen = fallenMeanwhile(run, best)
+  if (fallen) return fallen
+  const described = await describe(finished)
+  if (!described.ok) return described
+  const published = await makeBranch(run.site, { name: branch, commit: last.commit, ref: made.value.ref })
+  return published.ok ? ok(finished) : published
+}
+
+function pathInDoubt(run: OpenRun, best: Experiment): Result<never> | null {
+  const doubted = lineageOf(run.ledger.state, best.id).find(({ flagged }) => flagged !== null)
+  if (!doubted) return null
+  const which = doubted.id === best.id ? best.id : `${best.id} is built on ${doubted.id}, which`
+  return refusal({
+    code: 'path_in_doubt',
+    message: `${which} is in doubt: ${doubted.flagged}`,
+    hint: clearing(doubted),
   })
+}
+
+/** The measurement takes long: a person, or another command, may have found something on the path since it began. */
+function fallenMeanwhile(run: OpenRun, best: Experiment): Result<never> | null {
+  const read = run.ledger.refresh()
+  if (!read.ok) return read
+  const { state } = run.ledger
+  const fallen = lineageOf(state, best.id).find(({ status }) => status === 'revoked')
+  if (fallen) {
+    const which = fallen.id === best.id ? best.id : `${best.id} is built on ${fallen.id}, which`
+    return refusal({
+      code: 'path_revoked',
+      message: `${which} was revoked while ${best.id} was measured (${fallen.why ?? 'no reason was given'}), so no branch was made`,
+      hint: next`take the next best: ${call('finish')}`,
+    })
+  }
+  return pathInDoubt(run, best)
 }
 
 /** The part of the best's diff that an attribution left over and that was kept. */
@@ -233,7 +269,7 @@ function nothingBetter(run: OpenRun): Result<never> {
 
 function notConfirmed(run: OpenRun, best: Experiment, fresh: ConfirmAnswer): Result<never> {
   const { experiment, against, status, flagged, message } = fresh
-  const stays = status === 'kept' && !flagged
+  const stays = status !== 'revoked' && !flagged
   const look = lastKept(run.ledger.state.experiments.get(best.id) ?? best)?.confirmed.at(-1)
   const outcome = look?.comparison.outcome
   const now = flagged

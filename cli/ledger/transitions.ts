@@ -52,7 +52,8 @@ export const TRANSITIONS: Record<LifecycleVerb, Record<Status, Transition>> = {
     running: { to: 'decided' },
     kept: settledKept,
   }),
-  confirm: row({ open: unjudged, running, kept: same, rejected: unkept(), failed: unkept() }),
+  // A pruned experiment may be the best, so it can be measured again.
+  confirm: row({ open: unjudged, running, kept: same, rejected: unkept(), failed: unkept(), pruned: same }),
   audit: row({
     open: unjudged,
     running,

@@ -19,7 +19,7 @@ import { gatesOn } from '../measure/gates.ts'
 import { call, next, type Said } from '../next.ts'
 import { pullRequestFile } from '../paths.ts'
 import { redact } from '../redact.ts'
-import { ok } from '../result.ts'
+import { ok, type Result } from '../result.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { nextMerge } from '../search/merge.ts'
 import { mergePlan, notIn } from '../search/unmerged.ts'
@@ -35,13 +35,19 @@ export const run = onRun(async (opened, args) => {
   const branch = branchName(args.text('branch') ?? `assay/${opened.started.name}`)
   const words = (steps: readonly Experiment[]) => wordsOf(opened, steps)
   const [squash, reduced] = [args.on('squash'), args.on('reduced')]
-  const done = await finish(opened, { branch, squash, reduced, words, key: args.key })
-  if (!done.ok) return done
-  const snapshot = await isSnapshot(opened.site, done.value.base)
-  if (!snapshot.ok) return snapshot
-  const text = redact(textOf(opened, done.value, snapshot.value))
   const file = pullRequestFile(opened.paths)
-  writeFileSync(file, text)
+  let text = ''
+  let isDirty = false
+  const describe = async (finished: Finished): Promise<Result<void>> => {
+    const snapshot = await isSnapshot(opened.site, finished.base)
+    if (!snapshot.ok) return snapshot
+    isDirty = snapshot.value
+    text = redact(textOf(opened, finished, isDirty))
+    writeFileSync(file, text)
+    return ok(undefined)
+  }
+  const done = await finish(opened, { branch, squash, reduced, words, describe, key: args.key })
+  if (!done.ok) return done
   const { fresh, changes, ...rest } = done.value
   const objections = objectionsOf(opened.ledger.state)
   const files = changes.map(({ path, status, added, removed }) => ({ path, status, added, removed }))
@@ -52,7 +58,7 @@ export const run = onRun(async (opened, args) => {
   return ok({
     data: {
       ...rest,
-      dirty_base: snapshot.value,
+      dirty_base: isDirty,
       fresh,
       files,
       ...(objections.length === 0 ? {} : { objections }),
@@ -63,7 +69,7 @@ export const run = onRun(async (opened, args) => {
     },
     text: () => [
       `${branch}: ${counted(rest.commits.length, 'commit')} on ${rest.base.slice(0, 10)}; your files and branches are as they were`,
-      ...(snapshot.value ? ['  it begins with the uncommitted work that the run began with'] : []),
+      ...(isDirty ? ['  it begins with the uncommitted work that the run began with'] : []),
       ...signingLines(done.value),
       `  ${plain(fresh.message, 500)}`,
       ...(rest.shortfall === null ? [] : [`  Warning: ${plain(rest.shortfall, 500)}`]),

@@ -1,5 +1,11 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { makeProject, ms } from './project.ts'
+import { type Ran, startAssay } from '../rig/assay.ts'
+import { crash } from '../rig/crash.ts'
+import { until } from '../rig/until.ts'
+import { haltIn } from './merge-scene.ts'
+import { hook, makeProject, ms, type Project } from './project.ts'
 
 async function chain() {
   const project = makeProject()
@@ -66,4 +72,60 @@ test('finish publishes a winner that is built on an experiment in doubt', async 
   })
   await project.data('confirm', first)
   expect(await project.data('finish')).toMatchObject({ experiment: second })
+})
+
+/** The same, and its benchmark waits as in `haltIn`. */
+async function halting(): Promise<Project> {
+  const project = makeProject()
+  await project.data('init')
+  await project.attempt({ ...ms(90), ...hook(haltIn(project.control)) })
+  await project.attempt(ms(80), 'exp_0001')
+  return project
+}
+
+/** Calls `finish`, and `act` during its first sample. */
+async function finishDuring(project: Project, act: () => Promise<unknown>): Promise<Ran<unknown>> {
+  const [hold, at] = [join(project.control, 'hold'), join(project.control, 'at')]
+  writeFileSync(hold, '')
+  const running = startAssay(['finish', '--json'], { cwd: project.repo.dir })
+  try {
+    await until(() => existsSync(at), { what: 'the sample of finish', dir: project.control })
+    await act()
+  } finally {
+    rmSync(hold)
+  }
+  return running.ended
+}
+
+test('finish publishes a winner although what it is built on was revoked, or came in doubt, during the measurement', async () => {
+  const revoked = await halting()
+  const first = await finishDuring(revoked, () => revoked.data('revoke', 'exp_0001', '--reason', REASON))
+  expect(first.json).toMatchObject({
+    problem: {
+      code: 'path_revoked',
+      message: `exp_0002 is built on exp_0001, which was revoked while exp_0002 was measured (${REASON}), so no branch was made`,
+    },
+  })
+  expect(revoked.repo.git('branch', '--list', 'assay/*')).toBe('')
+  const doubted = await halting()
+  const findings = JSON.stringify({ findings: [{ code: 'opinion', message: 'a test is weaker' }] })
+  const second = await finishDuring(doubted, () => doubted.data('audit', 'exp_0001', '--input', findings))
+  expect(second.json).toMatchObject({ problem: { code: 'path_in_doubt' } })
+  expect(doubted.repo.git('branch', '--list', 'assay/*')).toBe('')
+})
+
+test('a winner that was pruned can neither be confirmed nor finished, although its value counts', async () => {
+  const { project, second } = await chain()
+  await project.data('prune', second, '--reason', 'enough children')
+  expect(await project.data('confirm', second)).toMatchObject({ passed: true, status: 'pruned' })
+  expect(await project.data('finish')).toMatchObject({ experiment: second })
+  expect((await project.problem('new', '--parent', second, '-m', 'more')).code).toBe('bad_parent')
+})
+
+test('a finish that was killed after it made the branch leaves no text of the pull request', async () => {
+  const { project } = await chain()
+  const file = project.repo.path('.assay/runs/run_0001/pull-request.md')
+  const killed = crash({ name: 'spawn refs/heads/assay/demo', how: 'after', who: 'one' })
+  const ran = await project.cli(['finish'], { env: killed.env })
+  expect([ran.signal, existsSync(file)]).toEqual(['SIGKILL', true])
 })

@@ -18,7 +18,7 @@ const TABLE = `
             open       running    kept    rejected   failed     discarded    pruned     revoked
   seal      open       is_running is_kept   rejected   failed     is_discarded is_pruned  is_revoked
   run       kept       running    kept    kept       kept       is_discarded is_pruned  is_revoked
-  confirm   is_open    is_running kept    is_rejected is_failed is_discarded is_pruned  is_revoked
+  confirm   is_open    is_running kept    is_rejected is_failed is_discarded pruned     is_revoked
   audit     not_judged not_judged kept    rejected   failed     discarded    pruned     revoked
   discard   discarded  is_running is_kept discarded  discarded  discarded    is_pruned  is_revoked
   prune     is_open    is_running pruned  is_rejected is_failed is_discarded pruned     is_revoked

@@ -20,7 +20,7 @@ const TABLE = `
   seal    =          -        -        =          =          -          -       -
   run     running    -        -        running    running    -          -       -
   judge   ?          ?        -        ?          ?          -          -       -
-  confirm -          -        =        -          -          -          -       -
+  confirm -          -        =        -          -          -          =       -
   audit   -          -        ?        =          =          =          ?       =
   abort   -          failed   -        -          -          -          -       -
   discard discarded  -        -        discarded  discarded  =          -       -
