@@ -10,7 +10,7 @@ import { lstat, readdir, readlink } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { unknownExperiment } from '../ledger/decide.ts'
 import type { ArtifactRecord, Created, SampleFault } from '../ledger/events.ts'
-import { type Experiment, lastJudged, type State } from '../ledger/state.ts'
+import { type Experiment, lastJudged, type State, tainted } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import { artifactsFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -397,7 +397,8 @@ function startOf(state: State, { parent }: Experiment): string {
 
 /**
  * The experiment whose verdict counts for this tree with these artifacts, this seed and, if a build may start from them, these
- * artifacts of the parent; null when there is none.
+ * artifacts of the parent; null when there is none. One that only lost to an experiment that was revoked later does not count: the
+ * other one's value may have been false.
  */
 export function twinOf(
   state: State,
@@ -409,6 +410,7 @@ export function twinOf(
     const other = state.experiments.get(twin.experiment)
     const judged = other?.attempts.find(({ attempt }) => attempt === twin.attempt)?.judged
     if (!node || !other || !judged || !sameSeed(node.created, other.created)) continue
+    if (judged.reason === 'not_better' && tainted(state).has(judged.against ?? '')) continue
     // A person asked for a text to be measured once more.
     if (node.created.text?.by === 'restore' && other.id !== experiment) continue
     if (built && startOf(state, node) !== startOf(state, other)) continue

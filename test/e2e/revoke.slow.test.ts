@@ -41,6 +41,16 @@ test('a cheat that a person revoked counts again after a measurement, or what is
   expect(await project.data('status')).toMatchObject({ best: { experiment: second } })
 })
 
+test('what only lost to a cheat is a duplicate when it is tried again after the cheat was revoked', async () => {
+  const project = makeProject()
+  await project.data('init')
+  await project.attempt(ms(50))
+  expect(await project.attempt(ms(80), 'exp_0001')).toMatchObject({ reason: 'not_better' })
+  expect(await project.attempt(ms(80))).toMatchObject({ reason: 'duplicate' })
+  await project.data('revoke', 'exp_0001', '--reason', REASON)
+  expect(await project.attempt(ms(80))).toMatchObject({ status: 'kept', value: 80, best: true })
+})
+
 test('revoke takes the baseline or what was never kept, or says nothing of the next step', async () => {
   const { project } = await chain()
   const worse = await project.attempt(ms(200))
