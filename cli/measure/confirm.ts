@@ -38,6 +38,7 @@ import {
   pathTo,
   pendingConfirmation,
   type State,
+  undermined,
 } from '../ledger/state.ts'
 import { acquireLease } from '../lock.ts'
 import { call, next } from '../next.ts'
@@ -521,6 +522,8 @@ export interface ConfirmAnswer {
   samples: number
   epoch: number
   message: string
+  /** What it is built on was revoked, as a sentence: it does not count, whatever this measurement shows. */
+  undermined?: string
   repeated?: true
 }
 
@@ -837,6 +840,7 @@ function answerOf(
   const other = run.ledger.state.experiments.get(event.against)
   const { comparison } = event
   const fresh = comparison.inputs.rule === 'deterministic' ? comparison.inputs.other : null
+  const fallen = undermined(run.ledger.state, node)
   return {
     experiment: node.id,
     passed: event.passed,
@@ -852,6 +856,7 @@ function answerOf(
     samples: event.samples ?? 0,
     epoch: event.epoch ?? run.ledger.state.epoch,
     message: event.message ?? '',
+    ...(fallen && { undermined: fallen.message }),
   }
 }
 

@@ -9,11 +9,12 @@ export const { run } = verb('confirm', {
   run: (run, { positionals: [id], flags, key }) =>
     keepingTurn(run, id, () => confirm(run, id, { against: flags.against, key })),
   say: (answer, { positionals: [id] }) => {
-    const { passed, status, message, epoch, flagged } = answer
+    const { passed, status, message, epoch, flagged, undermined } = answer
     return [
       `${id} ${passed ? `is confirmed in epoch ${epoch}` : `is ${status}`}`,
       `  ${plain(message, 500)}`,
       ...(passed && !flagged ? [] : [standing(answer)]),
+      ...(undermined === undefined ? [] : [`  It does not count: ${plain(undermined, 500)}`]),
     ]
   },
 })

@@ -94,6 +94,7 @@ function describe(
   if (data.message) lines.push(`  ${plain(data.message, 500)}`)
   for (const said of data.explained) lines.push(`  ${plain(said, 600)}`)
   for (const said of data.judged_items ? itemsLines(data.judged_items.items) : []) lines.push(`  ${said}`)
+  if (data.undermined) lines.push(`  does not count: ${plain(data.undermined, 500)}`)
   if (data.doubt) lines.push(`  in doubt: ${plain(data.doubt, 500)}`)
   if (data.lost_to)
     lines.push(

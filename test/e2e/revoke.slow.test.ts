@@ -1,7 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Ran, startAssay } from '../rig/assay.ts'
+import { assay, type Ran, startAssay } from '../rig/assay.ts'
 import { crash } from '../rig/crash.ts'
 import { until } from '../rig/until.ts'
 import { haltIn } from './merge-scene.ts'
@@ -16,7 +16,7 @@ async function chain() {
 }
 const REASON = 'it caches the answer between samples'
 
-test('a cheat that a person revoked counts again after a measurement, or what is built on it stays the best', async () => {
+test('a cheat that a person revoked counts again after a measurement, or what is built on it stays the best, or nothing says that it fell', async () => {
   const { project, first, second } = await chain()
   expect(await project.data('status')).toMatchObject({ best: { experiment: second } })
   const revoked = await project.data('revoke', first, '--reason', REASON, '--key', 'k')
@@ -33,7 +33,12 @@ test('a cheat that a person revoked counts again after a measurement, or what is
     reason: 'duplicate',
     message: `the same files were judged as ${first}: revoked, ${REASON}`,
   })
-  await project.data('confirm', second)
+  const undermined = `${second} is built on ${first}, which was revoked: ${REASON}`
+  expect(await project.data('confirm', second)).toMatchObject({ passed: true, undermined })
+  expect(await project.data('show', second)).toMatchObject({ status: 'kept', undermined })
+  const printed = async (...args: string[]) => (await assay(args, { cwd: project.repo.dir })).stdout
+  expect(await printed('confirm', second)).toContain(`\n  It does not count: ${undermined}\n`)
+  expect(await printed('show', second)).toContain(`\n  does not count: ${undermined}\n`)
   expect(await project.data('status')).toMatchObject({ best: { experiment: 'exp_0000' } })
   expect(await project.problem('new', '--parent', first, '-m', 'more')).toMatchObject({ exit: 3 })
   expect(await project.problem('finish')).toMatchObject({ code: 'nothing_better' })
