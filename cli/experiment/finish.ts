@@ -18,6 +18,8 @@ import {
   lastKept,
   lineageOf,
   pathTo,
+  tainted,
+  undermined,
 } from '../ledger/state.ts'
 import { type ConfirmAnswer, confirm } from '../measure/confirm.ts'
 import { judgedCommit } from '../measure/worktree.ts'
@@ -131,7 +133,12 @@ export async function finish(
 }
 
 function pathInDoubt(run: OpenRun, best: Experiment): Result<never> | null {
-  const doubted = lineageOf(run.ledger.state, best.id).find(({ flagged }) => flagged !== null)
+  const { state } = run.ledger
+  const line = lineageOf(state, best.id)
+  // Parts of a merge that an attribution reduced come from all that it merges.
+  const merged = line.flatMap(({ created }) => state.experiments.get(created.reduces?.experiment ?? '') ?? [])
+  const sources = merged.flatMap(({ parents }) => parents.flatMap((id) => lineageOf(state, id)))
+  const doubted = [...line, ...sources].find(({ flagged }) => flagged !== null)
   if (!doubted) return null
   const which = doubted.id === best.id ? best.id : `${best.id} is built on ${doubted.id}, which`
   return refusal({
@@ -146,16 +153,14 @@ function fallenMeanwhile(run: OpenRun, best: Experiment): Result<never> | null {
   const read = run.ledger.refresh()
   if (!read.ok) return read
   const { state } = run.ledger
-  const fallen = lineageOf(state, best.id).find(({ status }) => status === 'revoked')
-  if (fallen) {
-    const which = fallen.id === best.id ? best.id : `${best.id} is built on ${fallen.id}, which`
-    return refusal({
-      code: 'path_revoked',
-      message: `${which} was revoked while ${best.id} was measured (${fallen.why ?? 'no reason was given'}), so no branch was made`,
-      hint: next`take the next best: ${call('finish')}`,
-    })
-  }
-  return pathInDoubt(run, best)
+  if (!tainted(state).has(best.id)) return pathInDoubt(run, best)
+  const why =
+    undermined(state, best)?.message ?? `${best.id} was revoked: ${best.why ?? 'no reason was given'}`
+  return refusal({
+    code: 'path_revoked',
+    message: `no branch was made, since this was found while ${best.id} was measured: ${why}`,
+    hint: next`take the next best: ${call('finish')}`,
+  })
 }
 
 /** The part of the best's diff that an attribution left over and that was kept. */

@@ -42,8 +42,10 @@ import {
   nodeValue,
   pendingConfirmation,
   type Round,
+  restsOn,
   type State,
   type Steer,
+  withTraits,
 } from './state.ts'
 import { type LifecycleVerb, statusAfter } from './transitions.ts'
 
@@ -280,13 +282,15 @@ function enter(state: State, node: Experiment, to: Status): void {
   else if (before === 'revoked') taintAgain(state)
 }
 
-/** An experiment falls, and all that is built on it. */
+/** An experiment falls, and all that rests on it. */
 function taint(state: State, node: Experiment): void {
   const left = [node]
+  const reduced = withTraits(state, ({ special }) => special).filter(({ created }) => created.reduces)
   for (let next = left.pop(); next; next = left.pop()) {
     if (state.tainted.has(next.id)) continue
     state.tainted.add(next.id)
     left.push(...next.children.flatMap((id) => state.experiments.get(id) ?? []))
+    left.push(...reduced.filter(({ created }) => created.reduces?.experiment === next.id))
   }
   forgetBest(state)
 }
@@ -295,7 +299,7 @@ function taint(state: State, node: Experiment): void {
 function taintAgain(state: State): void {
   state.tainted.clear()
   for (const node of state.experiments.values()) {
-    if (node.status === 'revoked' || node.parents.some((parent) => state.tainted.has(parent)))
+    if (node.status === 'revoked' || restsOn(node).some((one) => state.tainted.has(one)))
       state.tainted.add(node.id)
   }
   forgetBest(state)
@@ -333,7 +337,8 @@ function create(state: State, event: Created): void {
     judgedSeq: null,
   })
   state.counts.open++
-  if (parents.some((parent) => state.tainted.has(parent))) state.tainted.add(event.experiment)
+  if (restsOn({ parents, created: event }).some((one) => state.tainted.has(one)))
+    state.tainted.add(event.experiment)
   const { round, lane } = event
   const idea = state.ideas.find(({ taken }) => taken && taken.round === round && taken.lane === lane)
   // A lane that goes deeper makes further experiments: the first one carries the idea out.

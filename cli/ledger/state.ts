@@ -780,7 +780,17 @@ export function mergeOf(state: State, parents: readonly string[]): Experiment | 
 
 // ---------------------------------------------------------------- what stands above an experiment, and what falls with it
 
-/** Ids of experiments with a revoked one among their ancestors or themselves. */
+/**
+ * With which it falls: its parents, and of what an attribution left over the experiment whose parts it has. That one may be a merge,
+ * and then the parts are those of its other parents.
+ */
+export const restsOn = ({
+  parents,
+  created: { reduces },
+}: Pick<Experiment, 'parents'> & { created: Pick<Created, 'reduces'> }): readonly string[] =>
+  reduces ? [...parents, reduces.experiment] : parents
+
+/** Ids of experiments that are revoked or rest on a revoked one. */
 export const tainted = (state: State): ReadonlySet<string> => state.tainted
 
 /**
@@ -862,8 +872,9 @@ export interface Undermined {
 /** Why nothing more is to be paid for an experiment: what it is built on was revoked. null when all of that stands. */
 export function undermined(
   state: State,
-  { id, parents }: Pick<Experiment, 'id' | 'parents'>,
+  node: Pick<Experiment, 'id' | 'parents' | 'created'>,
 ): Undermined | null {
+  const { id } = node
   if (state.counts.revoked === 0) return null
   const bad = tainted(state)
   const above = (ids: readonly string[]) =>
@@ -872,12 +883,12 @@ export function undermined(
   /** Nothing below the uppermost revoked one can be a parent. */
   let sound = BASELINE
   let found = false
-  for (let node = above(parents); node; node = above(node.parents)) {
-    if (node.status === 'revoked') {
-      nearest ??= node
+  for (let one = above(restsOn(node)); one; one = above(restsOn(one))) {
+    if (one.status === 'revoked') {
+      nearest ??= one
       found = false
-    } else if (nearest && !found && node.status === 'kept' && !node.flagged && node.epoch === state.epoch) {
-      sound = node.id
+    } else if (nearest && !found && one.status === 'kept' && !one.flagged && one.epoch === state.epoch) {
+      sound = one.id
       found = true
     }
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeTemp } from '../rig/temp.ts'
 import { type Found, switches, switchProject } from './attribute-scene.ts'
+import type { Project, StatusData } from './project.ts'
 
 /** The second part gains nothing, and is what makes the first one right on held-out data. */
 const GAIN = `ENVIRON["ASSAY_HOLDOUT"] == "" || p[2] ? 10 * p[1] : -400 * p[1]`
@@ -49,4 +50,50 @@ test('finish --reduced takes a diff that does not pass a gate of the winner', as
     code: 'not_confirmed',
     message: expect.stringContaining('gate both does not pass') as string,
   })
+})
+
+/** A merge of two, and what an attribution left of it: without the part of the second one that does not pay. */
+async function reducedMerge() {
+  const project = switchProject(4, '10 * p[1] + 5 * p[2]')
+  await project.data('init')
+  const first = await project.attempt(switches(4, [1]))
+  const second = await project.attempt(switches(4, [2, 4]))
+  const { best } = await project.data<{ best: string }>('merge')
+  const { reduced } = await project.data<Found>('attribute', best)
+  expect(reduced).toMatchObject({ status: 'kept', value: 85 })
+  return {
+    project,
+    first: first.experiment,
+    second: second.experiment,
+    merged: best,
+    reduced: reduced?.experiment,
+  }
+}
+const bestOf = async ({ data }: Project) => (await data<StatusData>('status')).best?.experiment
+
+test('what an attribution left over stands although the winner, or a part of the merge that it is taken from, was revoked', async () => {
+  const { project, first, second, merged, reduced } = await reducedMerge()
+  const because = ['--reason', 'it cheats']
+  await project.data('prune', merged, '--reason', 'the smaller one is there')
+  for (const fallen of [second, merged]) {
+    await project.data('revoke', fallen, ...because)
+    expect(await bestOf(project)).toBe(first)
+    expect(await project.data('show', String(reduced))).toMatchObject({
+      status: 'kept',
+      undermined: `${reduced} is built on ${fallen}, which was revoked: it cheats`,
+    })
+    await project.data('restore', fallen)
+    expect([merged, reduced]).toContain(await bestOf(project))
+  }
+})
+
+test('finish --reduced takes what an attribution left of a merge although a part of the merge is in doubt', async () => {
+  const { project, second, reduced } = await reducedMerge()
+  await project.data('audit', second, '--input', JSON.stringify({ findings: [{ message: 'odd' }] }))
+  expect(await project.problem('finish', '--reduced')).toMatchObject({
+    code: 'path_in_doubt',
+    message: `${reduced} is built on ${second}, which is in doubt: an audit flagged it: odd`,
+  })
+  await project.data('confirm', second)
+  expect(await project.data('finish', '--reduced')).toMatchObject({ experiment: reduced })
 })

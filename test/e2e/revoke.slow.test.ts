@@ -118,7 +118,7 @@ test('finish publishes a winner although what it is built on was revoked, or cam
   expect(first.json).toMatchObject({
     problem: {
       code: 'path_revoked',
-      message: `exp_0002 is built on exp_0001, which was revoked while exp_0002 was measured (${REASON}), so no branch was made`,
+      message: `no branch was made, since this was found while exp_0002 was measured: exp_0002 is built on exp_0001, which was revoked: ${REASON}`,
     },
   })
   expect(revoked.repo.git('branch', '--list', 'assay/*')).toBe('')
