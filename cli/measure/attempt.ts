@@ -117,6 +117,7 @@ export function noEvidence(run: RunInTrial, node: Experiment): Evidence {
     facts,
     samples: [],
     others: [],
+    parentHere: null,
     tampered: [],
     beside: false,
     by: null,

@@ -341,6 +341,11 @@ class TestSource implements SampleSource {
     this.#in = test
   }
 
+  /** Both sides are measured here. */
+  machine() {
+    return null
+  }
+
   place() {
     return Promise.resolve(null)
   }

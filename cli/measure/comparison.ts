@@ -10,7 +10,7 @@ import { summaryOfMetrics } from '../evaluate/stats.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { NoiseMode, Sample } from '../ledger/events.ts'
 import { betterBy, isSameValue } from '../ledger/same-value.ts'
-import { type Experiment, isOfMachine, nodeMetrics, nodeValue } from '../ledger/state.ts'
+import { BASELINE, type Experiment, isOfMachine, nodeMetrics, nodeValue } from '../ledger/state.ts'
 import type { DecisionOf } from './decisions.ts'
 import {
   constraintsHold,
@@ -21,6 +21,7 @@ import {
 } from './guardrails.ts'
 import { heldOut } from './holdout.ts'
 import { runPairs, type StageAnswer } from './pairs.ts'
+import { noteOtherMachines, ONE_KIND, otherMachine, sampleOfOther, valueMoved } from './same-here.ts'
 import { accept, addFault, must, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
 
 // ---------------------------------------------------------------- tie-breakers, for when candidate and parent are equally good
@@ -46,11 +47,14 @@ export function steadyBreakers(run: RunInTrial, samples: readonly Sample[]): Tie
 /** `varied`: the metric does vary, so this comparison proves nothing. */
 async function compareOnce(trial: Trial, gatesAfter: () => Promise<boolean>): Promise<boolean | 'varied'> {
   const { facts } = trial.evidence
+  noteOtherMachines(trial, [trial.node.parent, BASELINE])
   const sample = await sampleOnce(trial, { stage: 'judge', pair: 0, side: 'candidate' })
   if (!accept(trial, sample)) return whoseFault(trial, sample)
   facts.value = sample.value
   const holds = constraintsHold(trial)
   if (facts.constraints.some(isCandidates)) return false
+  const parent = await parentHolds(trial)
+  if (parent !== true) return parent
   // A constraint that is broken only in a crowd does not reject, so the comparison is needed.
   if (!compareWithRecorded(trial) || !holds || !(await gatesAfter())) return false
   return measureAgain(trial)
@@ -69,6 +73,27 @@ async function whoseFault(trial: Trial, { fault: found }: Sample): Promise<false
     evidence.varied = differs(parent, recorded, sample.value)
   return false
 }
+
+/** If another kind of machine judged the parent, its record counts only if the parent gives the same value here. */
+async function parentHolds(trial: Trial): Promise<boolean | 'varied'> {
+  const { run, node, evidence } = trial
+  const parent = run.ledger.state.experiments.get(node.parent ?? '')
+  const because = parent ? otherMachine(trial, parent.id) : null
+  if (!parent || because === null) return true
+  const sample = await sampleOfOther(trial, parent, { stage: 'judge', pair: 0 })
+  if (sample === null) return false
+  evidence.others.push(sample)
+  evidence.parentHere = sample
+  const moved = valueMoved(parent, sample, because)
+  if (moved === null) return true
+  if (run.spec.noise.mode !== 'auto') return movedFault(trial, moved)
+  evidence.varied = `${differs(parent.id, nodeValue(parent), sample.value)} on another kind of machine`
+  return 'varied'
+}
+
+/** The machine is at fault: a value that the spec takes to be free of noise is another one now. */
+const movedFault = (trial: Trial, moved: string): false =>
+  addFault(trial, { reason: 'environment', message: `${moved}; ${ONE_KIND}` })
 
 /** The parent's value is known: it was measured twice when the parent was kept. */
 function compareWithRecorded(trial: Trial): boolean {
@@ -92,8 +117,12 @@ function compareWithRecorded(trial: Trial): boolean {
 }
 
 /** By metrics that have not varied yet; the others would decide by chance. */
-const tieOnce = ({ run, evidence: { samples } }: Trial, parent: Experiment) =>
-  breakTie(steadyBreakers(run, samples), samples[0]?.metrics ?? {}, nodeMetrics(parent))
+const tieOnce = ({ run, evidence: { samples, parentHere } }: Trial, parent: Experiment) =>
+  breakTie(
+    steadyBreakers(run, samples),
+    samples[0]?.metrics ?? {},
+    parentHere?.metrics ?? nodeMetrics(parent),
+  )
 
 /** That the metric does not vary is an assumption: a candidate that would be kept must give the same value twice. */
 async function measureAgain(trial: Trial): Promise<boolean | 'varied'> {
@@ -117,8 +146,23 @@ async function measureAgain(trial: Trial): Promise<boolean | 'varied'> {
   }
   record.step('confirm', 'ended', facts.confirm)
   const parent = run.ledger.state.experiments.get(node.parent ?? '')
+  if (!same && parent && !(await parentHeld(trial, parent))) return false
   if (facts.tieBreak && parent) facts.tieBreak = tieOnce(trial, parent)
   return same && (facts.tieBreak?.better ?? true)
+}
+
+/** Two samples of the candidate differ: if its parent gives another value than before as well, it is not the candidate that varies. */
+async function parentHeld(trial: Trial, parent: Experiment): Promise<boolean> {
+  const { record, source, evidence } = trial
+  const isAsked = record.decided('asked').some(({ because }) => because === null)
+  // Records of earlier releases have no such sample.
+  if (!isAsked && source.machine() === null) return true
+  if (!isAsked) record.decide({ is: 'asked', asked: parent.id, because: null })
+  const sample = await sampleOfOther(trial, parent, { stage: 'confirm', pair: 0 })
+  if (sample === null) return false
+  evidence.others.push(sample)
+  const moved = valueMoved(parent, sample, null)
+  return moved === null || movedFault(trial, moved)
 }
 
 const differs = (experiment: string, before: number | null, now: number | null): string =>
@@ -139,7 +183,7 @@ export async function compareTrial(trial: Trial, gatesAfter: Gates): Promise<boo
     )
   // Samples that were taken under the refuted assumption prove nothing.
   const { evidence } = trial
-  evidence.samples = []
+  Object.assign(evidence, { samples: [], others: [], parentHere: null })
   const gates = evidence.facts.gates.filter(({ phase }) => phase === 'before')
   Object.assign(evidence.facts, { gates, value: null, comparison: null, tieBreak: null, confirm: null })
   return compareInPairs(trial, gatesAfter)

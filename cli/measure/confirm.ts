@@ -56,6 +56,7 @@ import { lengthObjection } from './judged-pairs.ts'
 import { faultOfOther, protectedPairs, runPairs, type StageAnswer } from './pairs.ts'
 import type { Confirmation } from './parcel.ts'
 import { choicesWithoutAttempt, drawNonce } from './random-choices.ts'
+import { sampleOfOther } from './same-here.ts'
 import { storedSeal } from './seal.ts'
 import { interrupted } from './slot.ts'
 import { SlotSource } from './slot-source.ts'
@@ -415,10 +416,8 @@ async function once(look: Look): Promise<Result<ConfirmationResult>> {
   if (values.length > 1 || !mine)
     return ok(refuted(look, `${samples.length} samples differ (${values.join(', ')})`, samples.length))
   // Also what it is compared with is measured: else a change outside of the repository would be the experiment's gain, or loss.
-  if (!(await placeOther(trial, other.id))) return faulty(look)
-  const theirs = await sampleOnce(trial, { stage: 'confirm', pair: 0, side: 'parent' })
-  const broken = faultOfOther(run, theirs)
-  if (broken) return notMeasured(other.id, broken.message)
+  const theirs = await sampleOfOther(trial, other, { stage: 'confirm', pair: 0 })
+  if (theirs === null) return faulty(look)
   const moved = !isSameValue(theirs.value, nodeValue(other))
   if (moved && run.spec.noise.mode === 'auto')
     return varied(look, `${other.id} gave ${nodeValue(other)}, then ${theirs.value}`)

@@ -45,6 +45,8 @@ export type Decision =
   | { is: 'rival'; best: string | null; could: boolean; instead?: true }
   /** An experiment that the candidate is compared with could not be prepared. */
   | { is: 'broken'; placed: string; broken: SampleFault }
+  /** An experiment whose record may not hold is measured beside the candidate. `because`: how its machine differs; null = its value is in question. */
+  | { is: 'asked'; asked: string; because: string | null }
   /** Why an experiment that passed a gate fails it now; null when it passes. Asked when the candidate fails it. */
   | { is: 'other_gate'; gate: string; phase: GatePhase; other: SampleFault | null }
   /** Why a gate that the candidate failed fails again; null when it passes now. */
@@ -163,6 +165,8 @@ export function stepOfDecision(decision: Decision): DecidedStep {
       const { stage, pair, declared } = decision
       return ended('measure', { stage, pair, declared })
     }
+    case 'asked':
+      return ended('measure', { asked: decision.asked, because: decision.because })
     case 'orphaned':
       return ended('measure', { orphaned: decision.orphaned })
     case 'tampered': {
@@ -217,6 +221,7 @@ export function decisionOf(step: StepName, detail: unknown): Decision | null {
   if (has('mode')) return { is: 'mode', ...(detail as Omit<DecisionOf<'mode'>, 'is'>) }
   if (has('declared')) return { is: 'declared', ...(detail as Omit<DecisionOf<'declared'>, 'is'>) }
   if (has('orphaned')) return { is: 'orphaned', ...(detail as Omit<DecisionOf<'orphaned'>, 'is'>) }
+  if (has('because')) return { is: 'asked', ...(detail as Omit<DecisionOf<'asked'>, 'is'>) }
   if (has('judgement')) return { is: 'judgement', ...(detail as Omit<DecisionOf<'judgement'>, 'is'>) }
   if (has('batch')) return { is: 'batch', ...(detail as { batch: Omit<DecisionOf<'batch'>, 'is'> }).batch }
   if (has('unjudged')) return { is: 'unjudged', ...(detail as Omit<DecisionOf<'unjudged'>, 'is'>) }

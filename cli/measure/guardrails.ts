@@ -5,8 +5,9 @@ import { differsBySide, doubt, movedControl } from '../evaluate/plausible.ts'
 import { type Measured, type Regression, regressions } from '../evaluate/protected.ts'
 import { summaryOfMetrics } from '../evaluate/stats.ts'
 import type { Sample } from '../ledger/events.ts'
-import { BASELINE, type Experiment, lastKept, nodeMetrics, nodeValue } from '../ledger/state.ts'
+import { BASELINE, lastKept, nodeMetrics } from '../ledger/state.ts'
 import { protectedPairs, type StageAnswer } from './pairs.ts'
+import { otherMachine } from './same-here.ts'
 import { recordedSamples } from './steps.ts'
 import { placeOther, type RunInTrial, type Trial } from './trial.ts'
 
@@ -52,7 +53,7 @@ export async function protectedInPairs(trial: Trial): Promise<boolean> {
   const parent = run.ledger.state.experiments.get(node.parent ?? '')
   if (!parent) return true
   const count = protectedPairsNeeded(run, evidence.samples)
-  if (count === 1) {
+  if (count === 1 && otherMachine(trial, parent.id) === null) {
     const known = nodeMetrics(parent)
     return protectedHold(trial, [{ candidate: evidence.samples, other: [{ metrics: known }] }])
   }
@@ -73,7 +74,8 @@ export async function protectedSinceBaseline(trial: Trial): Promise<boolean> {
   const seen = [{ metrics: summaryOfMetrics(evidence.samples) }]
   const worse = regressions(run.spec.protected, seen, [{ metrics: nodeMetrics(baseline) }])
   if (worse.length === 0) return true
-  const steady = worse.filter((one) => protectedPairsNeeded(run, evidence.samples, [one]) === 1)
+  const isHere = otherMachine(trial, BASELINE) === null
+  const steady = worse.filter((one) => isHere && protectedPairsNeeded(run, evidence.samples, [one]) === 1)
   const found = steady.length > 0 ? steady : await worseInPairs(trial)
   if (found === null) return false
   evidence.facts.protected = found.map((one) => ({ ...one, message: `against ${BASELINE}, ${one.message}` }))
@@ -119,7 +121,7 @@ export function doubtOn(run: RunInTrial, stages: readonly StageAnswer[]): string
  */
 export function steadyControlMoved(
   run: RunInTrial,
-  parent: Experiment,
+  parent: Pick<Sample, 'value' | 'metrics'>,
   samples: readonly Sample[],
 ): string | null {
   const varied = new Set([...run.ledger.state.noise.varied, ...variedMetrics(samples)])
@@ -128,10 +130,7 @@ export function steadyControlMoved(
   )
   return movedControl(
     controls,
-    samples.slice(0, 1).map((candidate) => ({
-      candidate,
-      parent: { value: nodeValue(parent), metrics: nodeMetrics(parent) },
-    })),
+    samples.slice(0, 1).map((candidate) => ({ candidate, parent })),
   )
 }
 

@@ -32,6 +32,7 @@ import {
 } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { JobSeal } from '../run/holdout.ts'
+import { machineOf } from '../run/machine.ts'
 import type { RunRecord, Surroundings } from '../run/open.ts'
 import type { Spec } from '../spec/spec.ts'
 import type { Artifacts } from './artifacts.ts'
@@ -63,7 +64,7 @@ export interface Parcel {
   spec: Spec
   started: RunStarted
   /** What the rules of a trial read. `best`: among all experiments, of which the parcel has few. */
-  state: Pick<State, 'epoch' | 'noise' | 'isolation' | 'claims' | 'knobs'> & {
+  state: Pick<State, 'epoch' | 'noise' | 'isolation' | 'claims' | 'knobs' | 'machines'> & {
     best: string | null
     experiments: Experiment[]
   }
@@ -153,6 +154,7 @@ export async function packParcel(
       isolation: run.ledger.state.isolation,
       claims: run.ledger.state.claims,
       knobs: run.ledger.state.knobs,
+      machines: machinesOf(run.ledger.state, experiments),
       best: bestOf(run.ledger.state)?.id ?? null,
       experiments: experiments.map((one) => ({
         ...one,
@@ -197,6 +199,16 @@ function neededOf(
     return found ? [withoutWords(found, id === node.id && against === null)] : []
   })
 }
+
+/** On which each was measured. Several jobs record a machine at once, so each verdict gets its own. */
+const machinesOf = (state: State, experiments: readonly Experiment[]): State['machines'] =>
+  experiments
+    .flatMap(({ id, judgedSeq: since }) => {
+      const node = state.experiments.get(id)
+      const machine = node && machineOf(state, node)
+      return machine && since !== null ? [{ since, machine }] : []
+    })
+    .sort((one, other) => one.since - other.since)
 
 export function withoutWords(node: Experiment, isMeasured: boolean): Experiment {
   const plain = plainExperiment(node)

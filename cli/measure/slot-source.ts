@@ -9,7 +9,8 @@ import { removeTree } from '../disk/remove.ts'
 import { recordable } from '../evaluate/comparable.ts'
 import type { GateRule, Sample, SampleFault, Side } from '../ledger/events.ts'
 import { slotArtifacts } from '../paths.ts'
-import type { RunRecord } from '../run/open.ts'
+import { machineNow } from '../run/machine.ts'
+import type { RunRecord, Surroundings } from '../run/open.ts'
 import { artifactPlaces, artifactsChanged, type Guard, guardArtifacts, readDeclared } from './artifacts.ts'
 import type { RandomChoices } from './random-choices.ts'
 import type { Seat, Session, Tampered, WantedSample } from './session.ts'
@@ -17,7 +18,7 @@ import { type ItemJudge, must, type SampleAt, type SampleSource, type Secluded }
 import { judgedCommit } from './worktree.ts'
 
 export interface InSlot {
-  run: Pick<RunRecord, 'site' | 'run' | 'spec' | 'ledger' | 'paths'>
+  run: Pick<RunRecord, 'site' | 'run' | 'spec' | 'ledger' | 'paths'> & Pick<Surroundings, 'env'>
   session: Session
   choices: RandomChoices
   /** The candidate, as it was placed. */
@@ -45,6 +46,8 @@ export class SlotSource implements SampleSource {
     this.#artifacts = slot.guard
     this.judge = slot.judge
   }
+
+  machine = () => machineNow({ libc: this.#in.run.env.ASSAY_JOB_HIDES !== undefined })
 
   async place(experiment: string): Promise<SampleFault | null> {
     if (this.#other?.experiment === experiment) return null

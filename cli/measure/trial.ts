@@ -10,6 +10,7 @@ import type {
   Differences,
   GateResult,
   GateRule,
+  Machine,
   Sample,
   SampleFault,
   Side,
@@ -32,6 +33,8 @@ export interface Evidence {
   samples: Sample[]
   /** Of what it was compared with. */
   others: Sample[]
+  /** A sample of the parent in place of its record, which another kind of machine wrote; null = the record counts. */
+  parentHere: Sample | null
   tampered: string[]
   /** A different slot measured meanwhile and its processes can reach this one, so the culprit is unknown. */
   beside: boolean
@@ -124,6 +127,9 @@ export interface ItemJudge {
 export interface SampleSource {
   /** null: the metric is not judged, or everything was judged before. */
   judge: ItemJudge | null
+
+  /** That on which samples are taken; null: they were taken before, and the record says what they were compared with. */
+  machine(): Machine | null
 
   /** Prepares a kept experiment for a comparison; answers why that is not possible any more, or null. */
   place(experiment: string): Promise<SampleFault | null>
@@ -272,6 +278,10 @@ export class RecordedSource implements SampleSource {
   constructor(artifacts: Artifacts, record: AttemptRecord) {
     this.#artifacts = artifacts
     this.#record = record
+  }
+
+  machine() {
+    return null
   }
 
   place(experiment: string) {

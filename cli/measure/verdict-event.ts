@@ -8,7 +8,7 @@ import { sameScores } from '../ledger/best.ts'
 import { decide } from '../ledger/decide.ts'
 import type { Judged, Sample } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
-import { BASELINE, type Experiment, nodeValue } from '../ledger/state.ts'
+import { BASELINE, type Experiment, nodeMetrics, nodeValue } from '../ledger/state.ts'
 import { stepsDigest } from '../ledger/steps.ts'
 import { withLock } from '../lock.ts'
 import { attemptFolder, experimentFolder, stepsFile, verdictLock } from '../paths.ts'
@@ -128,7 +128,7 @@ function lastingDoubtOn(
   run: RunInTrial,
   node: Experiment,
   parent: Experiment | undefined,
-  { facts, samples, tests, tampered, loose, artifacts }: Evidence,
+  { facts, samples, tests, tampered, loose, artifacts, parentHere }: Evidence,
 ): string | null {
   const { name, floor, unit } = run.spec.metric
   // Pairs show by themselves whether a control moved.
@@ -138,10 +138,12 @@ function lastingDoubtOn(
     looseDoubt(loose, artifacts, node.id),
     bytecodeDoubt(run.ledger.state, node.id, tampered, node.parent),
     belowFloor({ name, floor, unit: samples[0]?.units[name] ?? unit ?? null }, valuesOf(samples)),
-    once && parent ? steadyControlMoved(run, parent, samples) : null,
+    once && parent ? steadyControlMoved(run, parentHere ?? recordOf(parent), samples) : null,
   ].filter((one) => one !== null)
   return found.length === 0 ? null : found.join('; ')
 }
+
+const recordOf = (node: Experiment) => ({ value: nodeValue(node), metrics: nodeMetrics(node) })
 
 /** Infinity counts as unknown, and JSON cannot hold it. */
 const finite = (value: number | null | undefined): number | null =>

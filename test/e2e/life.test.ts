@@ -203,7 +203,8 @@ test('a candidate whose second sample is not better is kept', async () => {
     status: 'rejected',
     reason: 'unconfirmed',
     value: 50,
-    samples: 2,
+    // The third shows that its parent has not changed.
+    samples: 3,
     best: false,
   })
   expect(await project.data('status')).toMatchObject({ best: { experiment: 'exp_0000', value: 100 } })

@@ -43,7 +43,7 @@ test('a spec that says deterministic is not believed, or a value that varies is 
   await project.data('init')
   const early = await project.attempt(size(90))
   const noisy = await project.attempt(size(70, { 'src/noise': '1' }))
-  expect(noisy).toMatchObject({ status: 'rejected', reason: 'unconfirmed', samples: 2 })
+  expect(noisy).toMatchObject({ status: 'rejected', reason: 'unconfirmed', samples: 3 })
   expect(await project.data('show', early.experiment)).toMatchObject({ flagged: false })
   expect(await notRecomputed(project)).toEqual([])
 })

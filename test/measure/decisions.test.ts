@@ -11,6 +11,7 @@ const EACH: { [N in Decision['is']]: Extract<Decision, { is: N }> } = {
   mode: { is: 'mode', mode: 'paired' },
   stage: { is: 'stage', stage: 'best', context: { against: 'exp_0001' } as never },
   rival: { is: 'rival', best: null, could: true },
+  asked: { is: 'asked', asked: 'exp_0001', because: '4 cores in place of 2' },
   broken: { is: 'broken', placed: 'exp_0002', broken: fault },
   other_gate: { is: 'other_gate', gate: 'unit', phase: 'after', other: fault },
   gate_again: { is: 'gate_again', gate: 'unit', phase: 'before', again: null },
