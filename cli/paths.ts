@@ -17,6 +17,8 @@ export interface Site {
   runs: string
   /** Of one run: the folder of the judge with the rules that were frozen at its start (`git/rules.ts`). */
   rules?: string
+  /** On a node: nothing but the state belongs there. */
+  holdsOnlyState?: true
 }
 
 export function siteAt(root: string): Site {

@@ -65,7 +65,7 @@ function sharedTargetDir(environment: Readonly<Record<string, string>>, checkout
 
 /**
  * What a benchmark, gate or setup sees. An `environment.file` is the user's own, read fresh and never stored. Its token says
- * that it is measured for this repository, whose state it may read and not change. `more`: patterns of variables that it
+ * that it is measured for this repository, whose state it may read and not change; on a node also that of the machine that submitted the job. `more`: patterns of variables that it
  * inherits beside those of the spec.
  */
 export function benchmarkEnvironment(
@@ -78,7 +78,9 @@ export function benchmarkEnvironment(
     readFileSync(resolve(run.started.checkout, run.started.prefix, file), 'utf8'),
   )
   if (!built.ok) return built
-  return ok(withOwnBuildFolders(run, { ...built.value, ASSAY_TOKEN: stateMark(run.site.state) }))
+  // The last one is that of this machine: by it, what a killed measurement left is found.
+  const states = [run.env.ASSAY_JOB_STATE ?? [], run.site.state].flat()
+  return ok(withOwnBuildFolders(run, { ...built.value, ASSAY_TOKEN: states.map(stateMark).join('') }))
 }
 
 /** The same by name and origin, without values. */

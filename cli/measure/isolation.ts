@@ -15,7 +15,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { homedir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { removeTree } from '../disk/remove.ts'
 import { fileText, namesIn } from '../files.ts'
@@ -184,7 +184,7 @@ export async function isolationOf(
 const LASTING = 'lasting'
 /** Package stores, as far as a phase has its own. */
 const STORES = 'stores'
-const TEMPORARY = ['tmp', 'var-tmp']
+const TEMPORARY = ['tmp', 'var-tmp', 'named-tmp']
 
 /** Temporary folders begin as a copy of what the phase before left there. Caches are mounted entry by entry. */
 function layFolders(own: string, phase: IsolatedPhase): void {
@@ -237,6 +237,8 @@ function arrange(
   if (rules.has('temporary')) {
     mounts.push({ at: '/tmp', from: folder('tmp'), write: true })
     if (isFolder('/var/tmp')) mounts.push({ at: '/var/tmp', from: folder('var-tmp'), write: true })
+    const named = namedTemporary(run)
+    if (named !== null) mounts.push({ at: named, from: folder('named-tmp'), write: true })
     mounts.push(...shownAgain(run, side.site, at))
   }
   if (rules.has('caches')) mounts.push(...caches(run, phase, own), ...ownStores(run, phase, own))
@@ -319,6 +321,19 @@ function hiddenOnNode(run: Ground): string[] {
       .sort()
       .flatMap((name) => (/^assay-[0-9a-f]{16}$/.test(name) ? [join(path, name)] : []))
   })
+}
+
+/**
+ * The folder that TMPDIR names, where Assay itself keeps what one job has and others must not see. null: it lies below one that is hidden
+ * anyway, or it cannot be hidden, because the home folder or programs lie below it.
+ */
+function namedTemporary(run: Ground): string | null {
+  const found = tmpdir()
+  if (!isFolder(found)) return null
+  const path = realpathSync(found)
+  if (['/tmp', '/var/tmp'].some((one) => covers(one, path))) return null
+  const needed = [run.env.HOME || homedir(), process.execPath, ...programFolders(run)]
+  return path === '/' || needed.some((one) => covers(path, one)) ? null : path
 }
 
 const programFolders = ({ env }: Ground): string[] =>

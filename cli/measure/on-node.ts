@@ -99,7 +99,11 @@ async function measured(world: Surroundings, parcel: Parcel, folder: string): Pr
       ...world,
       cwd: site.root,
       // Isolation hides them: the ledger, and records, which tell what was measured so far.
-      env: { ...environment, ASSAY_JOB_HIDES: JSON.stringify([...parcel.hides, cache.value, folder]) },
+      env: {
+        ...environment,
+        ASSAY_JOB_HIDES: JSON.stringify([...parcel.hides, cache.value, folder]),
+        ...(parcel.submitter && { ASSAY_JOB_STATE: parcel.submitter }),
+      },
       site,
       run: parcel.run,
       paths,

@@ -54,6 +54,8 @@ export interface Parcel {
   run: string
   /** Names the repository's folder on a node. */
   place: string
+  /** Of the repository on the submitting machine. Absent in parcels of earlier versions. */
+  submitter?: string
   /** Folders of the submitting machine that a sample must not see, where the node has them. */
   hides: string[]
   seal: Omit<Seal, 'artifacts'>
@@ -124,6 +126,7 @@ export async function packParcel(
     key,
     run: run.run,
     place,
+    submitter: run.site.state,
     hides: [run.site.state, dirname(folder)],
     seal: { ...withoutListing(seal), commit: commits[seal.tree] ?? seal.commit, texts: [] },
     confirmation: confirmation && {
@@ -300,7 +303,7 @@ export async function unpackParcel(
   { folder, cache }: { folder: string; cache: string },
 ): Promise<Result<Unpacked>> {
   const place = join(cache, parcel.place)
-  const plain = siteAt(place)
+  const plain: Site = { ...siteAt(place), holdsOnlyState: true }
   const site = parcel.started.git_rules === undefined ? plain : { ...plain, rules: parcel.started.git_rules }
   const paths = runPaths(site, parcel.run)
   mkdirSync(paths.folder, { recursive: true, mode: 0o700 })

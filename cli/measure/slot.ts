@@ -146,6 +146,8 @@ const IN_SLOT = /^(?:[ab](?:[.-].*)?|desk|made)$/
 const AMONG_SLOTS = /^\d+(?:\..*)?$/
 const IN_STATE = /^(?:\.git(?:[.-].*)?|runs|w|m|(?:setups|trash|worktrees)(?:[.-].*)?|report\.html)$/
 
+const ONLY_STATE = /^\.assay$/
+
 /** What lies in Assay's state and is not Assay's: the user may have put it there. */
 export const foreignInState = (site: Site): string[] => strangeIn(site.state, IN_STATE)
 
@@ -170,6 +172,7 @@ export function removeStrangers(
     ...removed(folder, IN_SLOT).map((name) => `../${name}`),
     ...removed(dirname(folder), AMONG_SLOTS).map((name) => `../../${name}`),
     ...inState.map((name) => `../../../${name}`),
+    ...(site.holdsOnlyState ? removed(site.root, ONLY_STATE) : []).map((name) => `../../../../${name}`),
   ]
 }
 

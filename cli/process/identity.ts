@@ -145,10 +145,10 @@ export const stateMark = (state: string): string => `:${Buffer.from(state).toStr
 /** The folders of state that jobs of living owners in this token are measured for. */
 export function measuredFor(token: string): string[] {
   return token.split('.').flatMap((part) => {
-    const [, owner = '', state] = part.split(':')
-    const by = state === undefined ? null : ownerIn(owner)
-    return state !== undefined && by !== null && isAlive(by)
-      ? [Buffer.from(state, 'base64url').toString('utf8')]
+    const [, owner = '', ...states] = part.split(':')
+    const by = states.length === 0 ? null : ownerIn(owner)
+    return by !== null && isAlive(by)
+      ? states.map((state) => Buffer.from(state, 'base64url').toString('utf8'))
       : []
   })
 }
