@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { hook, ms, type Project, type RunData } from '../e2e/project.ts'
+import { hook, ms, type Project, type RunData, writeFiles } from '../e2e/project.ts'
 import { isAlive } from '../rig/alive.ts'
 import { dataOf, startAssay } from '../rig/assay.ts'
 import { makeClock } from '../rig/clock.ts'
@@ -135,6 +135,25 @@ describe('what befalls a job of Slurm', () => {
     await gone(`${what}.daemon`)
   })
 
+  test('a job that is cancelled while it sweeps after a sample leaves a daemon', async () => {
+    const { experiment, worktree } = await project.open(better())
+    const file = (name: string) => join(project.control, `sweeps.${name}`)
+    // The candidate stops the process that measures it, and ends: what comes next there is the sweep.
+    const text = `[ ! -e ${file('sample')} ] || return 0
+${daemon('sweeps.daemon')}
+kill -STOP $(pgrep -f 'worker ${jobFolderOf(project, experiment)}')
+echo $$ > ${file('sample')}.new; mv ${file('sample')}.new ${file('sample')}`
+    writeFiles(worktree, hook(text))
+    const running = run(experiment)
+    await running.said('measured on')
+    await until(() => existsSync(file('sample')), { what: 'the sample' })
+    await gone('sweeps.sample')
+    expect(isAlive(pidIn('sweeps.daemon'))).toBe(true)
+    await cluster.run('scancel', [jobOf(experiment)])
+    expect(dataOf(await running.ended)).toMatchObject({ status: 'failed', failure_class: 'environment' })
+    await gone('sweeps.daemon')
+  })
+
   test('a node without space fails the candidate, or measures nothing any more once there is space', async (context) => {
     const nodes = (['n1', 'n2'] as const).map((node) => cluster.temporary(node))
     const { experiment } = await project.open(better())
@@ -161,11 +180,14 @@ describe('what befalls a job of Slurm', () => {
     const one = await project.open({ ...better(), ...hook(holding('two')) })
     const driving = [run(one.experiment), run(one.experiment)]
     await begun('two')
-    driving[0]?.kill('SIGKILL')
-    await driving[0]?.ended
+    const follows = ({ output }: (typeof driving)[number]) => output().stderr.includes('measured on')
+    await until(() => driving.some(follows), { what: 'a driver that follows the job' })
+    const first = driving.findIndex(follows)
+    driving[first]?.kill('SIGKILL')
+    await driving[first]?.ended
     const third = run(one.experiment)
     release('two')
-    const [other, last] = [dataOf(await (driving[1] ?? third).ended), dataOf(await third.ended)]
+    const [other, last] = [dataOf(await (driving[1 - first] ?? third).ended), dataOf(await third.ended)]
     expect([other.attempt, last.attempt, other.status, last.status]).toEqual([1, 1, 'kept', 'kept'])
     const jobs = eventsOf(project).filter(
       ({ type, experiment }) => type === 'dispatched' && experiment === one.experiment,
