@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { moveTree } from '../disk/copy.ts'
 import type { Sample } from '../ledger/events.ts'
 import { cutStored } from '../process.ts'
 import { LONGEST_SECRET, secretsIn } from '../redact.ts'
@@ -175,7 +176,7 @@ export function clearDesk(desk: string, folder: string, names: Names): void {
 function keep(written: string, kept: string): void {
   rmSync(kept, { recursive: true, force: true })
   if (!lstatSync(written, { throwIfNoEntry: false })) return
-  renameSync(written, kept)
+  moveTree(written, kept)
   redactStored(kept)
 }
 

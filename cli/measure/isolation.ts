@@ -3,20 +3,10 @@
  * folders of its own in place of `/tmp` and the caches; everything else read-only; and neither the user's checkout nor
  * `.assay`, so neither the other side of a pair, nor the ledger, nor held-out data. Both sides look the same.
  */
-import {
-  accessSync,
-  type CopySyncOptions,
-  constants,
-  cpSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  realpathSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { AS_LEFT } from '../disk/copy.ts'
 import { removeTree } from '../disk/remove.ts'
 import { fileText, namesIn } from '../files.ts'
 import { treePaths } from '../git/trees.ts'
@@ -193,32 +183,10 @@ function layFolders(own: string, phase: IsolatedPhase): void {
   const before = PHASES.slice(0, PHASES.indexOf(phase)).findLast((one) => existsSync(join(own, one)))
   for (const name of TEMPORARY) {
     const from = before && join(own, before, name)
-    if (from && existsSync(from)) cpSync(from, join(now, name), COPY)
+    if (from && existsSync(from)) cpSync(from, join(now, name), AS_LEFT)
     mkdirSync(join(now, name), { recursive: true })
   }
   for (const name of ['cache', 'state', 'git']) mkdirSync(join(now, name), { recursive: true })
-}
-
-const COPY: CopySyncOptions = {
-  recursive: true,
-  preserveTimestamps: true,
-  verbatimSymlinks: true,
-  mode: constants.COPYFILE_FICLONE,
-  // Sockets and pipes belong to processes that have ended. A file that its owner cannot read, the next job cannot read either.
-  filter: (from) => {
-    const found = lstatSync(from)
-    if (found.isSymbolicLink()) return true
-    return (found.isFile() || found.isDirectory()) && isReadable(from, found.isDirectory())
-  },
-}
-
-function isReadable(path: string, folder: boolean): boolean {
-  try {
-    accessSync(path, folder ? constants.R_OK | constants.X_OK : constants.R_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function arrange(

@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { AS_LEFT } from '../disk/copy.ts'
 import { removeTree } from '../disk/remove.ts'
 import { claimJob, isClaimed, isWithdrawn, writeResult, writeWhole } from '../executor/job-folder.ts'
 import { freeBytes } from '../files.ts'
@@ -133,11 +134,7 @@ async function measured(world: Surroundings, parcel: Parcel, folder: string): Pr
     if (world.signal.aborted) return fail(endedFromOutside)
     const left = new Set((await listSizes(own)).map(({ path }) => path))
     const gone = sent.flatMap(({ path }) => (left.has(path) ? [] : [path]))
-    if (spec.worktree.build !== null)
-      cpSync(own, join(folder, NODE_ARTIFACTS), {
-        recursive: true,
-        verbatimSymlinks: true,
-      })
+    if (spec.worktree.build !== null) cpSync(own, join(folder, NODE_ARTIFACTS), AS_LEFT)
     if (node.id === BASELINE && existsSync(habitsFile(paths)))
       cpSync(habitsFile(paths), join(folder, NODE_HABITS))
     const { artifacts, heldOutLater, differences } = evidence.value

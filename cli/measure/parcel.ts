@@ -4,6 +4,7 @@
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { AS_LEFT } from '../disk/copy.ts'
 import { writeWhole } from '../executor/job-folder.ts'
 import { type PackedStore, packTrees, unpackTrees } from '../git/bundle.ts'
 import { bestOf, knowBest } from '../ledger/best.ts'
@@ -271,7 +272,7 @@ export function sendArtifacts(
   return [...new Set(wanted)].filter((id): id is string => {
     const from = id === null ? null : artifactsFolder(run.paths, id)
     if (id === null || from === null || !existsSync(from)) return false
-    cpSync(from, join(to, id), { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+    cpSync(from, join(to, id), AS_LEFT)
     return true
   })
 }

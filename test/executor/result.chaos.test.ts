@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { hook, makeProject, ms, projectIn, type RunData, specText } from '../e2e/project.ts'
@@ -158,6 +168,43 @@ describe('what a job leaves', () => {
     expect(verdict.message).toContain('better')
     const { metrics } = await project.data<{ metrics: object }>('show', verdict.experiment)
     expect(metrics).toMatchObject({ ledger: 0, jobs: 0, cache: 0 })
+  })
+
+  test('nothing can be measured on a node whose disk is not the file system of the folder', async (context) => {
+    const memory = '/dev/shm'
+    const repository = makeTemp('here')
+    if (!existsSync(memory) || statSync(memory).dev === statSync(repository).dev)
+      context.skip('there is no second file system')
+    const TMPDIR = mkdtempSync(join(memory, 'assay-test-'))
+    try {
+      const project = makeProject({ env: { TMPDIR }, spec: { executor: { kind: 'local' } } })
+      await project.data('init', '--no-canary')
+      const traces = hook(
+        'echo answer > "$ASSAY_TRACES/one"; mkfifo "$ASSAY_TRACES/pipe"; ln -s /nowhere "$ASSAY_TRACES/link"',
+      )
+      const { experiment, status } = await project.attempt({ ...ms(90), ...traces })
+      expect(status).toBe('kept')
+      const samples = join(jobFolderOf(project, experiment), '../samples')
+      expect(readFileSync(join(samples, 'judge-0-candidate.out'), 'utf8')).toBe('METRIC ms=90\n')
+      expect(readdirSync(join(samples, 'judge-0-b.traces')).sort()).toEqual(['link', 'one'])
+      expect(await project.data('show', experiment, '--recompute')).toMatchObject({ same: true })
+      expect(await project.data('confirm', experiment)).toMatchObject({ passed: true })
+    } finally {
+      rmSync(TMPDIR, { recursive: true, force: true })
+    }
+  })
+
+  test('a pipe among the artifacts is taken for a fault of the node', async () => {
+    const project = makeProject({
+      spec: {
+        executor: { kind: 'local' },
+        worktree: {
+          build: { command: 'cp src/metrics.txt "$ASSAY_ARTIFACTS"; mkfifo "$ASSAY_ARTIFACTS/pipe"' },
+        },
+      },
+    })
+    await project.data('init', '--no-canary')
+    expect(await project.attempt(ms(90))).toMatchObject({ status: 'kept', value: 90 })
   })
 
   test('a worker claims a folder that is no job, or calls that a bug', async () => {
