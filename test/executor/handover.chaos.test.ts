@@ -226,6 +226,40 @@ describe('an attempt that was handed over', () => {
     ])
   })
 
+  test('a node with little space keeps what no job has used since yesterday, or removes what one measures in', async (context) => {
+    const cache = makeTemp('cache')
+    const mounted = await execa('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', cache], { reject: false })
+    if (mounted.failed) context.skip('this user may not mount')
+    try {
+      const unused = (name: string, days: number) => {
+        mkdirSync(join(cache, name), { recursive: true })
+        const then = new Date(Date.now() - days * 24 * 3600 * 1000)
+        utimesSync(join(cache, name), then, then)
+      }
+      const places = () => readdirSync(cache).filter((name) => name.startsWith('r-'))
+      // It measures for days.
+      const env = { ...ownSlots(), ASSAY_NODE_CACHE: cache }
+      const long = makeProject({ env, spec: { executor: LOCAL } })
+      await long.data('init', '--no-canary')
+      const [measured = ''] = places()
+      const { begun, go, text } = waitingIn(long.control)
+      const { experiment } = await long.open({ ...ms(90), ...hook(text) })
+      const running = startAssay<RunData>(['run', experiment, '--json'], { cwd: long.repo.dir, env })
+      await until(() => existsSync(begun), { what: 'the sample of the job' })
+      unused(measured, 2)
+      unused('r-00000000000a', 2)
+      unused('r-00000000000b', 0.9)
+      const project = makeProject({ env: { ...env, ...ownSlots() }, spec: { executor: LOCAL } })
+      await project.data('init', '--no-canary')
+      expect(places()).not.toContain('r-00000000000a')
+      expect(places()).toEqual(expect.arrayContaining(['r-00000000000b', measured]))
+      writeFileSync(go, '')
+      expect(dataOf(await running.ended)).toMatchObject({ status: 'kept', value: 90 })
+    } finally {
+      await execa('umount', ['--lazy', cache])
+    }
+  })
+
   test('doctor says nothing of a command that asks for the history that a node lacks', async () => {
     const project = makeProject({
       env: ownSlots(),
