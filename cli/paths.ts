@@ -89,6 +89,8 @@ export const habitsFile = (paths: RunPaths): string => join(paths.folder, 'rewri
 export const dataFile = (paths: RunPaths): string => join(paths.folder, 'data.json')
 /** Whether the benchmark was seen to read what candidates change, and what the samples for that left. */
 export const canaryFolder = (paths: RunPaths): string => join(paths.experiments, '0000', 'canary')
+/** Searches for an isolation under which the baseline works. */
+export const isolationsFolder = (paths: RunPaths): string => join(paths.experiments, '0000', 'isolations')
 export const stepsFile = (attempt: string): string => join(attempt, 'steps.jsonl')
 /** A copy of what a job has recorded so far, for those who look; no verdict rests on it. */
 export const stepsOfJob = (attempt: string): string => join(attempt, 'job-so-far.jsonl')
@@ -100,12 +102,14 @@ export const checksFolder = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'checks')
 export const confirmsFolder = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'confirms')
+export const attributionsFolder = (paths: RunPaths, experiment: string): string =>
+  join(experimentFolder(paths, experiment), 'attributions')
 /** What one test of an attribution measured. */
 export const attributionFolder = (
   paths: RunPaths,
   experiment: string,
   { attribution, test }: { attribution: number; test: number },
-): string => join(experimentFolder(paths, experiment), 'attributions', String(attribution), String(test))
+): string => join(attributionsFolder(paths, experiment), String(attribution), String(test))
 /** Held while the parts of a kept experiment are tested. */
 export const attributionLock = (paths: RunPaths): string => join(paths.folder, 'attribution.lock')
 export const gateChecksFolder = (paths: RunPaths, experiment: string): string =>

@@ -33,7 +33,7 @@ export interface JobResult<Answer = unknown> {
   outcome: { ok: true; answer: Answer } | { ok: false; problem: Problem }
 }
 
-const RESULT = 'result.json'
+export const RESULT = 'result.json'
 
 /** Whole or not at all, also after the power of the node fails. */
 export function writeWhole(file: string, text: string): void {
@@ -159,7 +159,7 @@ export function jobScript(argv: readonly string[], variables: Readonly<Record<st
   const given = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`)
   return [
     '#!/bin/sh',
-    '# Written by Assay: measures one attempt, and writes into this folder only.',
+    '# Written by Assay: measures for one run, and writes into this folder only.',
     'exec /usr/bin/env -i \\',
     ...given.map((one) => `  ${one} \\`),
     ...OF_NODE.map((one) => `  ${one} \\`),

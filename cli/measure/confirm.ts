@@ -26,7 +26,6 @@ import type { Comparison, Confirmed, Sample, SampleFault, Side, Status } from '.
 import { Ledger, refusal } from '../ledger/ledger.ts'
 import { distinctValues, isSameValue } from '../ledger/same-value.ts'
 import {
-  attemptOf,
   BASELINE,
   type Experiment,
   isOfMachine,
@@ -57,7 +56,6 @@ import { faultOfOther, protectedPairs, runPairs, type StageAnswer } from './pair
 import type { Confirmation } from './parcel.ts'
 import { choicesWithoutAttempt, drawNonce } from './random-choices.ts'
 import { sampleOfOther } from './same-here.ts'
-import { storedSeal } from './seal.ts'
 import { interrupted } from './slot.ts'
 import { SlotSource } from './slot-source.ts'
 import { baselineSample, Recorder, RecordLost } from './steps.ts'
@@ -668,11 +666,7 @@ async function endConfirmation(
   if (!node.ok) return node
   const plan = planned(then, node.value, pending.against)
   if (!plan.ok) return abandoned(run, pending, plan.problem.message)
-  const kept = attemptOf(node.value, pending.attempt)
-  if (!kept) throw new Error(`${now.id} is confirmed and was never sealed`)
-  const seal = await storedSeal(then, node.value, kept)
-  if (!seal.ok) return seal
-  const done = await confirmationByJob(run, { seal: seal.value, confirmation: pending, home, config })
+  const done = await confirmationByJob(run, { pending, home, config })
   if (!done.ok) return abandoned(run, pending, done.problem.message, done.problem)
   const looked = { ...plan.value, look: pending.look, node: node.value, folder: home }
   const { nonce, confirmation } = pending

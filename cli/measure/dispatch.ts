@@ -1,6 +1,6 @@
 /**
- * An attempt that a job measures: it is packed, handed to an engine, waited for and collected. The verdict is made here, from the
- * record that the job left. What the engine says of the job makes no verdict.
+ * Work that a job does: it is packed, handed to an engine, waited for and collected. The verdict on an attempt is made here, from the
+ * record that its job left. What the engine says of the job makes no verdict.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -11,6 +11,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { homedir, hostname } from 'node:os'
@@ -20,8 +21,10 @@ import type { ExecutorConfig } from '../executor/config.ts'
 import { type Executor, type HowEnded, type JobSeen, SILENT } from '../executor/executor.ts'
 import {
   claimant,
+  isWithdrawn,
   type JobResult,
   jobScript,
+  RESULT,
   readResult,
   removeParcel,
   withdrawJob,
@@ -49,9 +52,14 @@ import { call, next } from '../next.ts'
 import {
   artifactsFolder,
   attemptFolder,
+  attributionsFolder,
+  canaryFolder,
+  checksFolder,
   confirmsFolder,
+  gateChecksFolder,
   habitsFile,
   handoverFile,
+  isolationsFolder,
   jobFolder,
   jobLeases,
   jobsSeen,
@@ -67,8 +75,8 @@ import { type Artifacts, listSizes } from './artifacts.ts'
 import { noEvidence } from './attempt.ts'
 import { placeIfUnchanged } from './holdout.ts'
 import { noteBest, tellBest } from './later-best.ts'
-import { HELD_OUT, type HeldOutParcel, packParcel } from './parcel.ts'
-import { choicesOfAttempt } from './random-choices.ts'
+import { type Errand, HELD_OUT, type HeldOut, packParcel, type Work } from './parcel.ts'
+import { choicesOfAttempt, drawNonce } from './random-choices.ts'
 import { collectRecorded, recordHolds, whenMeasured } from './recompute.ts'
 import type { Seal } from './seal.ts'
 import { interrupted } from './slot.ts'
@@ -82,6 +90,8 @@ export interface NodeAnswer {
   heldOut?: { paired: boolean }
   /** Files of its folder of artifacts that were sent and that its build removed; absent in jobs of earlier versions. */
   gone?: readonly string[]
+  /** Of an errand: what it found out. */
+  found?: unknown
 }
 
 /** What a node writes when it begins. */
@@ -115,15 +125,20 @@ export function notForJobs({ spec }: Pick<OpenRun, 'spec'>): Problem | null {
   }
 }
 
-/** What a job measures, from its claim to what the job left. */
-interface Dispatch {
+/** What is handed over. */
+type Order =
+  | { is: 'attempt'; seal: Seal }
+  /** The second job of the attempt. `rest`: what the first one left; null = the engine was called before. */
+  | { is: 'held_out'; seal: Seal; rest: Omit<HeldOut, 'cipher'> | null }
+  | { is: 'confirmation'; pending: PendingConfirmation }
+  /** `about`: for messages. `wanted`: whether its result is still of use. */
+  | ({ is: 'errand'; name: string; about: string; wanted: () => boolean } & Errand)
+
+/** A job, from its order to what it left. */
+interface Dispatch<O extends Order = Order> {
   run: OpenRun
   node: Experiment
-  seal: Seal
-  /** null = the attempt of the seal. */
-  confirmation: PendingConfirmation | null
-  /** The second job of the attempt, which measures on held-out data: what the first one left. `true`: its engine was called before. */
-  heldOut: Omit<HeldOutParcel, 'seal'> | true | null
+  order: O
   /** Where the record belongs on this machine. */
   home: string
   config: ExecutorConfig
@@ -131,6 +146,9 @@ interface Dispatch {
   key: string
   folder: string
 }
+
+/** An attempt, in one of its jobs. */
+type OfAttempt = Dispatch<Extract<Order, { seal: Seal }>>
 
 /** What came of it. */
 type Followed =
@@ -142,28 +160,52 @@ type Followed =
   /** What the candidate is built on was revoked; the job is cancelled. */
   | { is: 'orphaned' }
 
-/** The job of an attempt, or of a confirmation; null before it is handed over. */
-function jobOf({ run, node, seal, confirmation, heldOut }: Dispatch): AttemptJob | null {
-  if (confirmation) return pendingConfirmation(run.ledger.state, node.id)?.job ?? null
-  const job = attemptOf(node, seal.attempt)?.job ?? null
-  if (heldOut === null) return job?.first ?? job
-  return job?.first ? job : null
+/** The job that does it; null before it is handed over. */
+function jobOf({ run, node, order, home }: Dispatch): AttemptJob | null {
+  switch (order.is) {
+    case 'attempt': {
+      const job = attemptOf(node, order.seal.attempt)?.job ?? null
+      return job?.first ?? job
+    }
+    case 'held_out': {
+      const job = attemptOf(node, order.seal.attempt)?.job ?? null
+      return job?.first ? job : null
+    }
+    case 'confirmation':
+      return pendingConfirmation(run.ledger.state, node.id)?.job ?? null
+    case 'errand':
+      return handoverOfErrand(home)?.job ?? null
+    default:
+      return unreachable(order)
+  }
 }
 
+/** That of the attempt; 0 for what belongs to none. */
+const attemptIn = ({ order }: Dispatch): number =>
+  order.is === 'errand' ? 0 : order.is === 'confirmation' ? order.pending.attempt : order.seal.attempt
+
 /** Of events about the job. */
-const aboutJob = ({ node, seal, confirmation }: Dispatch) => ({
-  experiment: node.id,
-  attempt: seal.attempt,
-  ...(confirmation && { confirmation: confirmation.confirmation }),
+const aboutJob = (at: Dispatch) => ({
+  experiment: at.node.id,
+  attempt: attemptIn(at),
+  ...(at.order.is === 'confirmation' && { confirmation: at.order.pending.confirmation }),
 })
 
 /** For messages. */
-const nameOf = ({ node, confirmation, heldOut }: Dispatch): string =>
-  confirmation
-    ? `the confirmation of ${node.id}`
-    : heldOut === null
-      ? node.id
-      : `${node.id} on the held-out data`
+function nameOf({ node, order }: Dispatch): string {
+  switch (order.is) {
+    case 'attempt':
+      return node.id
+    case 'held_out':
+      return `${node.id} on the held-out data`
+    case 'confirmation':
+      return `the confirmation of ${node.id}`
+    case 'errand':
+      return order.about
+    default:
+      return unreachable(order)
+  }
+}
 
 /** What is written before an engine is called: a process that dies then leaves its job to the next one. */
 interface Handover {
@@ -173,13 +215,18 @@ interface Handover {
   config: ExecutorConfig
   /** See `Dispatched`. */
   as_of: string
+  /** Of an errand, of which no event tells: once the engine took it. */
+  job?: AttemptJob
 }
 
-/** null when no engine was called. `home`: the folder of the attempt or confirmation. */
+/** null when no engine was called. `home`: the folder of the attempt, the confirmation or the errand. */
 const readHandover = (home: string, which: WhichJob = 'first'): Handover | null =>
   fileJson<Handover>(handoverFile(home, which))
 
-const whichOf = ({ heldOut }: Dispatch): WhichJob => (heldOut === null ? 'first' : 'held-out')
+const writeHandover = (home: string, handover: Handover, which: WhichJob = 'first'): void =>
+  writeWhole(handoverFile(home, which), JSON.stringify(handover))
+
+const whichOf = ({ order }: Dispatch): WhichJob => (order.is === 'held_out' ? 'held-out' : 'first')
 
 /** What measures an attempt: once its engine was called, that engine, whatever the spec says now; undefined = a slot. */
 export const executorOf = (
@@ -214,21 +261,18 @@ export async function collectByJob(
   const home = attemptFolder(run.paths, node.id, seal.attempt)
   const folder =
     (job?.first ?? job)?.folder ?? readHandover(home)?.folder ?? folderOf(run, jobFolder(home), key, config)
-  const at: Dispatch = {
-    ...{ run, node, seal, confirmation: null, heldOut: null, home },
-    ...{ config, executor, key, folder },
-  }
+  const at: OfAttempt = { run, node, order: { is: 'attempt', seal }, home, config, executor, key, folder }
   const known = readHandover(home, 'held-out')
-  let heldOut: Dispatch['heldOut'] = known ? true : null
-  if (heldOut === null) {
+  let rest: Omit<HeldOut, 'cipher'> | null = null
+  if (!known) {
     const followed = await handOver(at)
     if (!followed.ok) return followed
-    heldOut = await missingIn(at, record, followed.value)
-    if (heldOut === null) return evidenceOf(at, record, followed.value)
+    rest = await missingIn(at, record, followed.value)
+    if (rest === null) return evidenceOf(at, record, followed.value)
   }
   const last = keyOf(run.started.id, node.id, attempt.attempt, claim.nonce ?? '', 'held-out')
-  const second: Dispatch = {
-    ...{ ...at, heldOut, key: last },
+  const second: OfAttempt = {
+    ...{ ...at, order: { is: 'held_out', seal, rest }, key: last },
     folder: known?.folder ?? folderOf(run, `${jobFolder(home)}-held-out`, last, config),
   }
   const followed = await handOver(second)
@@ -243,7 +287,7 @@ async function missingIn(
   at: Dispatch,
   record: Recorder,
   followed: Followed,
-): Promise<Omit<HeldOutParcel, 'seal'> | null> {
+): Promise<Omit<HeldOut, 'cipher'> | null> {
   const { run, folder } = at
   if (followed.is !== 'result' || !followed.result.outcome.ok) return null
   const { artifacts, heldOut } = followed.result.outcome.answer
@@ -264,23 +308,25 @@ async function missingIn(
  */
 export async function confirmationByJob(
   run: OpenRun,
-  {
-    seal,
-    confirmation,
-    home,
-    config,
-  }: Pick<Dispatch, 'seal' | 'home' | 'config'> & { confirmation: PendingConfirmation },
+  { pending, home, config }: Pick<Dispatch, 'home' | 'config'> & { pending: PendingConfirmation },
 ): Promise<Result<void>> {
-  const { experiment, attempt, nonce, job } = confirmation
+  const { experiment, attempt, nonce, job } = pending
   const node = run.ledger.state.experiments.get(experiment)
   if (!node) throw new Error(`${experiment} is confirmed and unknown`)
   const key = keyOf(run.started.id, experiment, attempt, nonce, 'confirmation')
   const executor = openExecutor({ env: run.env, config })
   const folder = job?.folder ?? readHandover(home)?.folder ?? folderOf(run, jobFolder(home), key, config)
-  const at: Dispatch = {
-    ...{ run, node, seal, confirmation, heldOut: null, home },
-    ...{ config, executor, key, folder },
-  }
+  const order: Order = { is: 'confirmation', pending }
+  const done = await answerFrom({ run, node, order, home, config, executor, key, folder })
+  return done.ok ? ok(undefined) : done
+}
+
+/**
+ * Waits for a job whose record is brought to its home, and answers what it found. Problems: `interrupted` when nobody waits any more,
+ * `overtaken` when its result is of no use any more, `not_measured` when it is lost, and what its node says that it could not measure.
+ */
+async function answerFrom(at: Dispatch): Promise<Result<NodeAnswer>> {
+  const { run, folder } = at
   const followed = await handOver(at).catch((error: unknown) => {
     if (error instanceof RecordLost) return fail(error.problem)
     throw error
@@ -288,13 +334,62 @@ export async function confirmationByJob(
   if (!followed.ok) return followed
   const came = followed.value
   if (came.is === 'given up' || came.is === 'orphaned')
-    return fail(run.signal.aborted ? interrupted : overtaken(experiment))
+    return fail(run.signal.aborted ? interrupted : overtaken(at))
   const why = came.is === 'lost' ? came.why : whyNoRecord(at, came.result)
   tidy(folder)
-  if (came.is === 'result' && !came.result.outcome.ok && why === null)
-    return fail(came.result.outcome.problem)
-  return why === null ? ok(undefined) : fail(lostConfirmation(experiment, why))
+  if (came.is === 'lost' || why !== null) return fail(notMeasured(at, why ?? ''))
+  const { outcome } = came.result
+  return outcome.ok ? ok(outcome.answer) : fail(outcome.problem)
 }
+
+/**
+ * An errand by a job: what it left is in its `home` then. A process that goes on with the same errand after this one died waits for the
+ * same job; once an errand has failed, the next one has a job of its own. Problems as of `answerFrom`.
+ */
+export async function errandByJob(
+  run: OpenRun,
+  order: Omit<Extract<Order, { is: 'errand' }>, 'is'>,
+  { node, home, config }: Pick<Dispatch, 'node' | 'home' | 'config'>,
+): Promise<Result<{ found: unknown; job: AttemptJob }>> {
+  const known = handoverOfErrand(home)
+  const failed = known ? null : readHandover(home)
+  if (failed) rmSync(failed.folder, { recursive: true, force: true })
+  const key = known?.key ?? keyOf(run.started.id, node.id, order.name, drawNonce(run))
+  const folder = known?.folder ?? folderOf(run, jobFolder(home), key, config)
+  const executor = openExecutor({ env: run.env, config })
+  const at: Dispatch = { run, node, order: { is: 'errand', ...order }, home, config, executor, key, folder }
+  const answer = collectedBefore(at) ?? (await answerFrom(at))
+  if (!answer.ok) {
+    withdrawJob(folder)
+    return answer
+  }
+  const job = jobOf(at)
+  if (!job) throw new Error(`${nameOf(at)} was measured by a job, and none was noted`)
+  // The result comes last: without it the next process collects again.
+  for (const name of ['job.out', RESULT]) bringBack(join(folder, name), join(home, name))
+  rmSync(folder, { recursive: true, force: true })
+  return ok({ found: answer.value.found, job })
+}
+
+/** What an earlier process collected, which died before it could use it. */
+function collectedBefore(at: Dispatch): Result<NodeAnswer> | null {
+  const result = readResult<NodeAnswer>(at.home, { key: at.key, attempt: attemptIn(at) })
+  if (!result?.outcome.ok) return null
+  const why = bringRecord(at, result)
+  return why === null ? ok(result.outcome.answer) : fail(notMeasured(at, why))
+}
+
+/** null as well when it failed: what it printed is in the folder of its job until the next one begins, or until `gc`. */
+function handoverOfErrand(home: string): Handover | null {
+  const found = readHandover(home)
+  if (!found) return null
+  const isOpen = existsSync(found.folder) ? !isWithdrawn(found.folder) : existsSync(join(home, RESULT))
+  return isOpen ? found : null
+}
+
+/** What does an errand: once an engine was called, that engine, whatever the spec says now; undefined = a slot. */
+export const executorOfErrand = (run: OpenRun, home: string): ExecutorConfig | undefined =>
+  handoverOfErrand(home)?.config ?? liveSpec(run).executor
 
 /** The node says itself what it could not measure; but to be interrupted there is not to be interrupted here. */
 function whyNoRecord(at: Dispatch, result: JobResult<NodeAnswer>): string | null {
@@ -304,18 +399,18 @@ function whyNoRecord(at: Dispatch, result: JobResult<NodeAnswer>): string | null
   return kind === 'interrupted' ? `${message}; ${hint}` : null
 }
 
-const overtaken = (experiment: string): Problem => ({
+const overtaken = (at: Dispatch): Problem => ({
   kind: 'refused',
   code: 'overtaken',
-  message: `the job that confirmed ${experiment} was cancelled: a new epoch was opened meanwhile, or its status changed`,
-  hint: next`nothing was recorded; see ${call('show', experiment)}, then confirm it again if it is kept`,
+  message: `the job of ${nameOf(at)} was cancelled: a new epoch was opened meanwhile, or the status of ${at.node.id} changed`,
+  hint: next`nothing was recorded; see ${call('show', at.node.id)}, then repeat the command if it is kept`,
 })
 
-const lostConfirmation = (experiment: string, why: string): Problem => ({
+const notMeasured = (at: Dispatch, why: string): Problem => ({
   kind: 'failed',
   code: 'not_measured',
-  message: `${experiment} could not be measured: ${why}`,
-  hint: 'nothing was recorded; remove the cause, then confirm the experiment again',
+  message: `${nameOf(at)} could not be measured: ${why}`,
+  hint: 'nothing was recorded; remove the cause, then repeat the command',
 })
 
 async function handOver(at: Dispatch): Promise<Result<Followed>> {
@@ -329,7 +424,8 @@ async function handOver(at: Dispatch): Promise<Result<Followed>> {
       signal: run.signal,
     })
     release = lease.release
-    const job = jobOf(at) ?? (await dispatch(at, readHandover(home, whichOf(at))))
+    const known = at.order.is === 'errand' ? handoverOfErrand(home) : readHandover(home, whichOf(at))
+    const job = jobOf(at) ?? (await dispatch(at, known))
     if ('seed' in job) return ok({ is: 'lost', why: job.seed })
     return await follow(at, job)
   } catch (error) {
@@ -375,15 +471,31 @@ async function dispatch(at: Dispatch, known: Handover | null): Promise<AttemptJo
     withdrawJob(folder)
     return { seed: `${submitted.problem.message}; ${submitted.problem.hint}` }
   }
+  noteJob(at, { id: submitted.value, as_of })
+  const job = jobOf(at)
+  if (!job) throw new Error(`${nameOf(at)} was dispatched and has no job`)
+  run.tell({ type: 'log', message: `${nameOf(at)}: handed to ${config.kind} as job ${shortJob(job)}` })
+  return job
+}
+
+/** In the ledger; an errand in its own folder, since it changes nothing of the run. */
+function noteJob(at: Dispatch, { id, as_of }: { id: string; as_of: string }): void {
+  const { run, order, home, config, key, folder } = at
+  const executor = config.kind
+  if (order.is === 'errand') {
+    const job = { executor, key, id, folder, config: { ...config }, as_of, placed: null }
+    writeHandover(home, { v: 1, key, folder, config, as_of, job: { ...job, at: run.clock().toISOString() } })
+    return
+  }
   must(
     run.ledger.record<'dispatched'>(
       {
         type: 'dispatched',
         ...aboutJob(at),
-        ...(at.heldOut === null ? {} : { held_out: true as const }),
-        executor: config.kind,
+        ...(order.is === 'held_out' && { held_out: true as const }),
+        executor,
         job_key: key,
-        job: submitted.value,
+        job: id,
         folder,
         config: { ...config },
         as_of,
@@ -391,38 +503,59 @@ async function dispatch(at: Dispatch, known: Handover | null): Promise<AttemptJo
       run.clock(),
     ),
   )
-  const job = jobOf(at)
-  if (!job) throw new Error(`${nameOf(at)} was dispatched and has no job`)
-  run.tell({ type: 'log', message: `${nameOf(at)}: handed to ${config.kind} as job ${shortJob(job)}` })
-  return job
 }
 
 async function prepare(at: Dispatch): Promise<Handover> {
-  const { run, node, seal, confirmation, heldOut, home, config, key, folder } = at
+  const { run, node, home, config, key, folder } = at
   must(makeFolder(folder, config))
-  const first = heldOut === null ? null : attemptOf(node, seal.attempt)?.job
-  const as_of = first?.as_of ?? confirmation?.started ?? run.ledger.last
-  if (as_of === null)
-    throw new Error(`attempt ${seal.attempt} of ${node.id} was claimed, and no event was read`)
+  const as_of = begunWith(at)
+  if (as_of === null) throw new Error(`${nameOf(at)} is handed over, and no event was read`)
   // Other lanes record while the parcel is packed.
   const ledger = must(Ledger.after(run.ledger.file, as_of))
   const slots = config.kind === 'local' ? run.spec.measure.slots : config.cores === 'node' ? 1 : config.jobs
   const then = ledger.state.experiments.get(node.id) ?? node
-  const sealed = heldOut === null || heldOut === true ? null : { ...heldOut, seal: await sendHeldOut(at) }
-  const how = { key, folder, place: placeOf(run), slots, confirmation, heldOut: sealed }
-  must(await packParcel({ ...run, ledger }, then, seal, how))
+  const work = await workOf(at)
+  must(await packParcel({ ...run, ledger }, then, work, { key, folder, place: placeOf(run), slots }))
   if (hearsOfBest(at)) noteBest(folder, ledger.state)
   const script = join(folder, 'job.sh')
   writeFileSync(`${script}.new`, scriptOf(run, folder), { mode: 0o700 })
   renameSync(`${script}.new`, script)
   const handover: Handover = { v: 1, key, folder, config, as_of }
-  writeWhole(handoverFile(home, whichOf(at)), JSON.stringify(handover))
+  writeHandover(home, handover, whichOf(at))
   return handover
 }
 
+/** Id of the last event of which the job knows. */
+function begunWith({ run, node, order }: Dispatch): string | null {
+  if (order.is === 'confirmation') return order.pending.started
+  const first = order.is === 'held_out' ? attemptOf(node, order.seal.attempt)?.job : null
+  return first?.as_of ?? run.ledger.last
+}
+
+async function workOf(at: Dispatch): Promise<Work> {
+  const { order } = at
+  switch (order.is) {
+    case 'attempt':
+      return order
+    case 'held_out': {
+      if (order.rest === null) throw new Error(`${nameOf(at)} was packed, and is packed again`)
+      return { is: 'held_out', seal: order.seal, ...order.rest, cipher: await sendHeldOut(at) }
+    }
+    case 'confirmation': {
+      const { attempt, against, look, nonce } = order.pending
+      return { is: 'confirmation', attempt, against, look, nonce }
+    }
+    case 'errand': {
+      const { name, asked, candidates } = order
+      return { is: 'errand', name, asked, candidates }
+    }
+    default:
+      return unreachable(order)
+  }
+}
+
 /** Only a candidate that may become the best is compared with it. */
-const hearsOfBest = ({ confirmation, heldOut }: Dispatch): boolean =>
-  confirmation === null && heldOut === null
+const hearsOfBest = ({ order }: Dispatch): boolean => order.is === 'attempt'
 
 /** The key is of this job alone. */
 async function sendHeldOut({ run, key, home, folder }: Dispatch): Promise<JobSeal> {
@@ -488,7 +621,7 @@ async function untilAnswered<T>({ run }: Dispatch, ask: () => Promise<Result<T>>
 // ---------------------------------------------------------------- waiting for it
 
 async function follow(at: Dispatch, job: AttemptJob): Promise<Result<Followed>> {
-  const { run, node, seal, executor, folder } = at
+  const { run, node, executor, folder } = at
   const waker = new Waker(folder)
   let endedAt: number | null = null
   let how: HowEnded | null = null
@@ -498,7 +631,7 @@ async function follow(at: Dispatch, job: AttemptJob): Promise<Result<Followed>> 
   let told = ''
   try {
     for (;;) {
-      const result = readResult<NodeAnswer>(folder, { key: at.key, attempt: seal.attempt })
+      const result = readResult<NodeAnswer>(folder, { key: at.key, attempt: attemptIn(at) })
       notePlace(at)
       mirror(at)
       if (result) return ok({ is: 'result', result })
@@ -550,13 +683,22 @@ const isOldEnough = async ({ run, executor }: Dispatch, { at }: AttemptJob): Pro
   run.clock().getTime() - Date.parse(at) >= (await executor.remembers())
 
 /** Why its result is of no use any more. */
-function needless({ run: { ledger }, node, seal, confirmation }: Dispatch): 'given up' | 'orphaned' | null {
-  if (confirmation) {
-    const isOpen = pendingConfirmation(ledger.state, node.id)?.confirmation === confirmation.confirmation
-    return isOpen && refusedBy(node, 'confirm') === null ? null : 'given up'
+function needless({ run: { ledger }, node, order }: Dispatch): 'given up' | 'orphaned' | null {
+  switch (order.is) {
+    case 'attempt':
+    case 'held_out':
+      if (attemptOf(node, order.seal.attempt)?.judged) return 'given up'
+      return undermined(ledger.state, node) ? 'orphaned' : null
+    case 'confirmation': {
+      const { confirmation } = order.pending
+      const isOpen = pendingConfirmation(ledger.state, node.id)?.confirmation === confirmation
+      return isOpen && refusedBy(node, 'confirm') === null ? null : 'given up'
+    }
+    case 'errand':
+      return order.wanted() ? null : 'given up'
+    default:
+      return unreachable(order)
   }
-  if (attemptOf(node, seal.attempt)?.judged) return 'given up'
-  return undermined(ledger.state, node) ? 'orphaned' : null
 }
 
 function waitingFor(at: Dispatch, job: AttemptJob, seen: JobSeen): string {
@@ -588,23 +730,22 @@ const endedWithout = (job: AttemptJob, how: HowEnded | null): string =>
 
 /** The node writes its name when it begins, which is earlier and more certain than what the engine says. */
 function notePlace(at: Dispatch): void {
-  const { run, node, folder } = at
-  if (jobOf(at)?.placed !== null) return
+  const { run, node, order, home, folder } = at
+  const job = jobOf(at)
+  if (job?.placed !== null) return
   const note = fileJson<NodeNote>(join(folder, NODE_NOTE))
   if (note === null) return
   const known = run.ledger.state.machines.at(-1)?.machine
   const different = known === undefined ? null : differencesOf(known, note.machine)
-  // A command that took this attempt over may have recorded it.
-  const recorded = run.ledger.propose(
-    {
-      type: 'placed',
-      ...aboutJob(at),
-      node: note.node,
-      machine: note.machine,
-    },
-    run.clock(),
-  )
-  must(recorded)
+  const placed = { node: note.node, machine: note.machine }
+  const handover = order.is === 'errand' ? readHandover(home) : null
+  if (handover) {
+    const since = run.clock().toISOString()
+    writeHandover(home, { ...handover, job: { ...job, placed: { ...placed, at: since } } })
+  } else {
+    // A command that took this attempt over may have recorded it.
+    must(run.ledger.propose({ type: 'placed', ...aboutJob(at), ...placed }, run.clock()))
+  }
   run.tell({ type: 'log', message: `${nameOf(at)}: measured on ${note.node}` })
   if (different !== null && node.id !== BASELINE)
     run.tell({
@@ -628,17 +769,19 @@ function mirror({ home, folder }: Dispatch): void {
 // ---------------------------------------------------------------- what came of it
 
 /** Copies the record that the job left. Why it does not count; null when it does. */
-function bringRecord({ folder, home }: Dispatch, { steps }: JobResult): string | null {
+function bringRecord({ order, folder, home }: Dispatch, { steps }: JobResult): string | null {
   const from = join(folder, NODE_RECORD)
   // A process that died after it had collected the record has left it there.
-  const isHere = !existsSync(from)
-  if (!recordHolds(stepsFile(isHere ? home : from), steps))
+  const file = stepsFile(existsSync(from) ? from : home)
+  // Not each errand has steps.
+  const isEmpty = order.is === 'errand' && steps.lines === 0 && !existsSync(file)
+  if (!isEmpty && !recordHolds(file, steps))
     return `the record in ${from} is not the one that the result of its job names`
   bringBack(from, home)
   return null
 }
 
-async function evidenceOf(at: Dispatch, record: Recorder, followed: Followed): Promise<Result<Evidence>> {
+async function evidenceOf(at: OfAttempt, record: Recorder, followed: Followed): Promise<Result<Evidence>> {
   switch (followed.is) {
     case 'result':
       return collected(at, record, followed.result)
@@ -655,11 +798,11 @@ async function evidenceOf(at: Dispatch, record: Recorder, followed: Followed): P
 
 /** Judges the record as if it were computed again. */
 async function collected(
-  at: Dispatch,
+  at: OfAttempt,
   before: Recorder,
   result: JobResult<NodeAnswer>,
 ): Promise<Result<Evidence>> {
-  const { run, node, seal, folder, home } = at
+  const { run, node, order, folder, home } = at
   const { outcome } = result
   if (!outcome.ok) return ok(lost(at, before, `${outcome.problem.message}; ${outcome.problem.hint}`))
   const why = bringRecord(at, result)
@@ -671,7 +814,7 @@ async function collected(
   const trial: Trial = {
     ...then,
     plan: ATTEMPT,
-    choices: choicesOfAttempt(then.run, then.node, seal.attempt),
+    choices: choicesOfAttempt(then.run, then.node, order.seal.attempt),
     record,
     source: new RecordedSource(outcome.answer.artifacts, record),
     evidence,
@@ -681,8 +824,8 @@ async function collected(
   return ok(whereMeasured(at, evidence))
 }
 
-function asMeasured({ run, node, seal }: Dispatch): Pick<Trial, 'run' | 'node'> {
-  const attempt = attemptOf(node, seal.attempt)
+function asMeasured({ run, node, order }: OfAttempt): Pick<Trial, 'run' | 'node'> {
+  const attempt = attemptOf(node, order.seal.attempt)
   return attempt ? must(whenMeasured({ run, node }, run.ledger.file, attempt)) : { run, node }
 }
 
@@ -713,7 +856,7 @@ function whereMeasured(at: Dispatch, evidence: Evidence): Evidence {
 }
 
 /** The machine is at fault, never the candidate. In the form of a record, so that the verdict can be computed again. */
-function lost(at: Dispatch, record: Recorder, why: string): Evidence {
+function lost(at: OfAttempt, record: Recorder, why: string): Evidence {
   const { folder } = at
   const seed = { reason: 'environment' as const, message: why.slice(0, 400) }
   record.decide({ is: 'prepared', preparation: { setup: null, build: null, seed } })
@@ -733,7 +876,7 @@ function interruptedEvidence({ run, node }: Dispatch): Evidence {
   return evidence
 }
 
-function orphaned(at: Dispatch, record: Recorder): Evidence {
+function orphaned(at: OfAttempt, record: Recorder): Evidence {
   const { run, node } = at
   const dependency = orphanedBy({ run, node, record })
   record.decide({ is: 'prepared', preparation: { setup: null, build: null, seed: null } })
@@ -755,8 +898,8 @@ async function endJob({ run, executor, folder }: Dispatch, job: AttemptJob): Pro
 }
 
 /**
- * Of judged attempts and ended confirmations of an experiment: folders of jobs that nobody needs any more. What a job printed that
- * left no result is in its folder.
+ * Of judged attempts, ended confirmations and errands of an experiment: folders of jobs that nobody needs any more. What a job printed
+ * that left no result is in its folder.
  */
 export function endedJobFolders(run: OpenRun, { id, attempts }: Experiment): string[] {
   const judged = attempts.filter((one) => one.judged)
@@ -775,7 +918,32 @@ export function endedJobFolders(run: OpenRun, { id, attempts }: Experiment): str
   const ended = handovers.flatMap((one) =>
     one && existsSync(one.folder) && !mayStillWrite(one, run.clock()) ? [one] : [],
   )
-  return [...new Set(ended.map(({ folder }) => folder))]
+  return [...new Set([...ended.map(({ folder }) => folder), ...endedErrands(run, id)])]
+}
+
+/** So long does a command that waits for an errand surely look for its result. */
+const WAITED_FOR_MS = 24 * 3600 * 1000
+
+/** That of an errand that came to something is removed at once: these failed, or the command died that waited for them. */
+function endedErrands(run: OpenRun, experiment: string): string[] {
+  const { paths, ledger } = run
+  const numbered = (folder: string) => namesIn(folder).map((name) => join(folder, name))
+  const homes = [
+    ...[checksFolder(paths, experiment), gateChecksFolder(paths, experiment)].flatMap(numbered),
+    ...(experiment === BASELINE ? [canaryFolder(paths), ...numbered(isolationsFolder(paths))] : []),
+  ]
+  // A command goes on with a test, also after days.
+  const open = ledger.state.attributions.filter(({ ended }) => ended === null)
+  const going = new Set(open.map(({ started }) => String(started.attribution)))
+  const all = attributionsFolder(paths, experiment)
+  const tests = namesIn(all).flatMap((name) => (going.has(name) ? [] : numbered(join(all, name))))
+  return [...homes, ...tests].flatMap((home) => {
+    const folder = readHandover(home)?.folder
+    if (folder === undefined || !existsSync(folder)) return []
+    const result = statSync(join(folder, RESULT), { throwIfNoEntry: false })
+    const isLeft = result !== undefined && run.clock().getTime() - result.mtimeMs > WAITED_FOR_MS
+    return isWithdrawn(folder) || isLeft ? [folder] : []
+  })
 }
 
 /** Whether a job that could not be cancelled may be alive: until its limit. */

@@ -1,4 +1,4 @@
-/** What a job does on its node: measures one attempt or confirmation, as a slot of the submitting machine would, and writes its folder alone. */
+/** What a job does on its node: measures an attempt or a confirmation, or does an errand, as a slot of the submitting machine would, and writes its folder alone. */
 import {
   cpSync,
   existsSync,
@@ -9,6 +9,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+
 import { hostname, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { AS_LEFT } from '../disk/copy.ts'
@@ -34,13 +35,19 @@ import {
   type NodeAnswer,
   type NodeNote,
 } from './dispatch.ts'
+import type { ErrandKind } from './errand.ts'
+
 import { learnBest } from './later-best.ts'
 import { HELD_OUT, holdsParcel, type Parcel, readParcel, unpackParcel } from './parcel.ts'
 import { Recorder, RecordLost } from './steps.ts'
 import { must } from './trial.ts'
 
-/** Measures the attempt of a folder. Problem `no_parcel` when it is no folder of a job; `claimed` when another start of the same job has begun, or when nobody waits for it: then nothing is done. */
-export async function measureOnNode(world: Surroundings, folder: string): Promise<Result<{ key: string }>> {
+/** Does the work of a folder. `errands`: the kinds that there are. Problem `no_parcel` when it is no folder of a job; `claimed` when another start of the same job has begun, or when nobody waits for it: then nothing is done. */
+export async function measureOnNode(
+  world: Surroundings,
+  folder: string,
+  errands: readonly ErrandKind[],
+): Promise<Result<{ key: string }>> {
   // The start that claimed a job removes its parcel.
   if (!holdsParcel(folder) && !isClaimed(folder) && !isWithdrawn(folder)) return fail(noParcel(folder))
   if (!claimJob(folder, Number(world.env.ASSAY_JOB_STARTS ?? 0))) return fail(claimed(folder))
@@ -50,15 +57,15 @@ export async function measureOnNode(world: Surroundings, folder: string): Promis
   const began = world.clock().toISOString()
   const record = join(folder, NODE_RECORD)
   mkdirSync(record, { recursive: true })
-  const answer = await whileWanted(world, folder, (until) => measured(until, parcel, folder))
+  const answer = await whileWanted(world, folder, (until) => measured(until, parcel, { folder, errands }))
   const digest = stepsDigest(stepsFile(record))
   const steps = digest.ok ? digest.value : { sha256: '', lines: 0 }
-  const { key, seal } = parcel
+  const { key, work } = parcel
   const ended = world.clock().toISOString()
   writeResult(folder, {
     v: 1,
     key,
-    attempt: seal.attempt,
+    attempt: work.is === 'errand' ? 0 : work.is === 'confirmation' ? work.attempt : work.seal.attempt,
     steps,
     began,
     ended,
@@ -87,14 +94,19 @@ async function whileWanted<T>(
   }
 }
 
-async function measured(world: Surroundings, parcel: Parcel, folder: string): Promise<Result<NodeAnswer>> {
+async function measured(
+  world: Surroundings,
+  parcel: Parcel,
+  { folder, errands }: { folder: string; errands: readonly ErrandKind[] },
+): Promise<Result<NodeAnswer>> {
+  if (parcel.v !== 2) return fail(otherVersion)
   try {
     const cache = nodeCache(world.env)
     if (!cache.ok) return cache
     trimNodeCache(cache.value, { place: parcel.place, now: world.clock() })
     const unpacked = await unpackParcel(parcel, { folder, cache: cache.value })
     if (!unpacked.ok) return unpacked
-    const { site, paths, ledger, node, seal, started, spec, environment, secret } = unpacked.value
+    const { site, paths, ledger, node, work, started, spec, environment, secret } = unpacked.value
     rememberSecrets(environment, secret)
     const run: OpenRun = {
       ...world,
@@ -113,16 +125,26 @@ async function measured(world: Surroundings, parcel: Parcel, folder: string): Pr
       spec,
       begun: spec,
       news: async () => must(await learnBest({ site, paths, ledger }, { folder, key: parcel.key })),
-      heldOut: parcel.heldOut ? { file: join(folder, HELD_OUT), seal: parcel.heldOut.seal } : 'later',
+      heldOut: work.is === 'held_out' ? { file: join(folder, HELD_OUT), seal: work.cipher } : 'later',
     }
-    if (parcel.confirmation) {
-      const found = await confirmOnNode(run, node, parcel.confirmation, join(folder, NODE_RECORD))
+    const home = join(folder, NODE_RECORD)
+    if (work.is === 'confirmation') {
+      const found = await confirmOnNode(run, node, work, home)
       if (!found.ok) return found
       return world.signal.aborted ? fail(endedFromOutside) : ok({ artifacts: {} })
     }
-    const record = new Recorder(run, { experiment: node.id, folder: join(folder, NODE_RECORD) })
-    if (parcel.heldOut) {
-      const { paired, artifacts } = parcel.heldOut
+    if (work.is === 'errand') {
+      const kind = errands.find(({ name }) => name === work.name)
+      if (!kind) return fail(otherVersion)
+      const { asked, candidates } = work
+      const found = await kind.take(run, { node, asked, candidates, folder: home })
+      if (!found.ok) return found
+      return world.signal.aborted ? fail(endedFromOutside) : ok({ artifacts: {}, found: found.value })
+    }
+    const { seal } = work
+    const record = new Recorder(run, { experiment: node.id, folder: home })
+    if (work.is === 'held_out') {
+      const { paired, artifacts } = work
       const done = await collectHeldOut(run, node, seal, { record, paired })
       if (!done.ok) return done
       return world.signal.aborted ? fail(endedFromOutside) : ok({ artifacts })
@@ -196,6 +218,13 @@ const noParcel = (folder: string): Problem => ({
   hint: 'jobs of an executor start this command themselves; if one did, see whether this machine has the file system of executor.folder at the same path',
   at: folder,
 })
+
+const otherVersion: Problem = {
+  kind: 'refused',
+  code: 'other_version',
+  message: 'the job was packed by another version of Assay than the one that its node has',
+  hint: 'repeat the command: then it is packed again',
+}
 
 const endedFromOutside: Problem = {
   kind: 'interrupted',

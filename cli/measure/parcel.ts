@@ -1,5 +1,5 @@
 /**
- * What a node gets to measure one attempt: trees, the frozen spec, and of the ledger's state no more than a trial reads. No
+ * What a node gets to do one piece of work, mostly to measure an attempt: trees, the frozen spec, and of the ledger's state no more than a trial reads. No
  * hypothesis, no other experiment beside those that it is compared with, no text of an agent.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { AS_LEFT } from '../disk/copy.ts'
 import { writeWhole } from '../executor/job-folder.ts'
 import { type PackedStore, packTrees, unpackTrees } from '../git/bundle.ts'
+import type { Pinned } from '../git/store.ts'
 import { bestOf, knowBest } from '../ledger/best.ts'
 import { type ConfirmationStarted, FORMAT_NAME, type RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
@@ -31,7 +32,7 @@ import {
   siteAt,
   stepsFile,
 } from '../paths.ts'
-import { ok, type Result } from '../result.ts'
+import { ok, type Result, unreachable } from '../result.ts'
 import type { JobSeal } from '../run/holdout.ts'
 import { machineOf } from '../run/machine.ts'
 import type { RunRecord, Surroundings } from '../run/open.ts'
@@ -50,7 +51,7 @@ const ARTIFACTS = 'artifacts'
 export const HELD_OUT = 'held-out'
 
 export interface Parcel {
-  v: 1
+  v: 2
   key: string
   run: string
   /** Names the repository's folder on a node. */
@@ -59,11 +60,9 @@ export interface Parcel {
   submitter?: string
   /** Folders of the submitting machine that a sample must not see, where the node has them. */
   hides: string[]
-  seal: Omit<Seal, 'artifacts'>
-  /** What the job confirms; null = it measures the attempt of the seal. */
-  confirmation: Confirmation | null
-  /** The rest of the attempt was measured, and its record is in the folder: only the held-out data are missing, which the folder has. */
-  heldOut: HeldOutParcel | null
+  /** The experiment that the work is about. */
+  experiment: string
+  work: Work
   spec: Spec
   started: RunStarted
   /** What the rules of a trial read. `best`: among all experiments, of which the parcel has few. */
@@ -78,11 +77,25 @@ export interface Parcel {
   artifacts: string[]
 }
 
+/** What a job does. */
+export type Work =
+  | { is: 'attempt'; seal: Seal }
+  /** The rest of the attempt was measured, and its record is in the folder: only the held-out data are missing, which the folder has. */
+  | ({ is: 'held_out'; seal: Seal } & HeldOut)
+  | ({ is: 'confirmation'; attempt: number } & Confirmation)
+  | ({ is: 'errand'; name: string } & Errand)
+
+/** What no attempt and no event is about: see `errand.ts`. All of it is sent. */
+export interface Errand<Asked = unknown> {
+  asked: Asked
+  candidates: readonly Pinned[]
+}
+
 /** A kept experiment is measured again; see `confirmation_started`. */
 export type Confirmation = Pick<ConfirmationStarted, 'against' | 'look' | 'nonce'>
 
-export interface HeldOutParcel {
-  seal: JobSeal
+export interface HeldOut {
+  cipher: JobSeal
   /** Whether the candidate was compared in pairs. */
   paired: boolean
   /** As the job before declared them. */
@@ -95,15 +108,8 @@ export type Home = RunRecord & Surroundings
 export async function packParcel(
   run: Home,
   node: Experiment,
-  seal: Seal,
-  {
-    key,
-    folder,
-    place,
-    slots,
-    confirmation,
-    heldOut,
-  }: Pick<Parcel, 'key' | 'place' | 'confirmation' | 'heldOut'> & { folder: string; slots: number },
+  work: Work,
+  { key, folder, place, slots }: Pick<Parcel, 'key' | 'place'> & { folder: string; slots: number },
 ): Promise<Result<void>> {
   const environment = benchmarkEnvironment(run)
   if (!environment.ok) return environment
@@ -113,29 +119,24 @@ export async function packParcel(
   const file = sources.value.variables.flatMap(({ name, from }) => (from === 'file' ? name : []))
   // Places of this machine.
   for (const name of ['XDG_RUNTIME_DIR', 'TMPDIR']) if (!isSet(run, name)) delete values[name]
-  const against = confirmation?.against ?? null
-  const experiments = neededOf(run, node, against)
+  const against = work.is === 'confirmation' ? work.against : null
+  const experiments = neededOf(run, node, work)
   const trees = experiments.flatMap(({ attempts }) => attempts.map(({ sealed }) => sealed.tree))
-  const all = [seal.tree, seal.parentTree, run.started.base.tree, ...trees]
+  const all = [...treesOf(work), run.started.base.tree, ...trees]
   mkdirSync(folder, { recursive: true })
   const packed = await packTrees(run.site, all, { key, file: join(folder, BUNDLE) })
   if (!packed.ok) return packed
   const { commits } = packed.value
   const { measure } = run.begun
   const parcel: Parcel = {
-    v: 1,
+    v: 2,
     key,
     run: run.run,
     place,
     submitter: run.site.state,
     hides: [run.site.state, dirname(folder)],
-    seal: { ...withoutListing(seal), commit: commits[seal.tree] ?? seal.commit, texts: [] },
-    confirmation: confirmation && {
-      against: confirmation.against,
-      look: confirmation.look,
-      nonce: confirmation.nonce,
-    },
-    heldOut,
+    experiment: node.id,
+    work: asSent(work, commits),
     spec: {
       ...run.begun,
       goal: '',
@@ -169,7 +170,7 @@ export async function packParcel(
       })),
     },
     git: packed.value,
-    files: filesOf(run),
+    files: filesOf(run, work),
     artifacts: sendArtifacts(
       run,
       [node.id, node.parent, against, bestOf(run.ledger.state)?.id ?? null, BASELINE],
@@ -183,14 +184,41 @@ export async function packParcel(
 
 const isSet = ({ spec }: Home, name: string): boolean => Object.hasOwn(spec.measure.environment.set, name)
 
-const withoutListing = ({ artifacts: _, ...seal }: Seal): Omit<Seal, 'artifacts'> => seal
+function treesOf(work: Work): string[] {
+  switch (work.is) {
+    case 'attempt':
+    case 'held_out':
+      return [work.seal.tree, work.seal.parentTree]
+    case 'confirmation':
+      return []
+    case 'errand':
+      return work.candidates.map(({ tree }) => tree)
+    default:
+      return unreachable(work)
+  }
+}
+
+/** `commits`: those that the node gets, by tree. */
+function asSent(work: Work, commits: Record<string, string>): Work {
+  const here = <T extends Pinned>(one: T): T => ({ ...one, commit: commits[one.tree] ?? one.commit })
+  switch (work.is) {
+    case 'attempt':
+    case 'held_out':
+      // The node lists artifacts itself.
+      return { ...work, seal: { ...here(work.seal), artifacts: new Map(), texts: [] } }
+    case 'confirmation':
+      return work
+    case 'errand':
+      return { ...work, candidates: work.candidates.map(here) }
+    default:
+      return unreachable(work)
+  }
+}
 
 /** What a trial may ask about: what it is built on, the baseline and the best, each without words. */
-function neededOf(
-  { ledger: { state } }: Pick<Home, 'ledger'>,
-  node: Experiment,
-  against: string | null,
-): Experiment[] {
+function neededOf({ ledger: { state } }: Pick<Home, 'ledger'>, node: Experiment, work: Work): Experiment[] {
+  const against = work.is === 'confirmation' ? work.against : null
+  const isJudged = work.is === 'attempt' || work.is === 'held_out'
   const best = bestOf(state)
   const seed = node.created.from_artifact?.experiment
   const ids = new Set(
@@ -200,7 +228,7 @@ function neededOf(
   )
   return [...ids].flatMap((id) => {
     const found = state.experiments.get(id)
-    return found ? [withoutWords(found, id === node.id && against === null)] : []
+    return found ? [withoutWords(found, id === node.id && isJudged)] : []
   })
 }
 
@@ -238,8 +266,8 @@ export function withoutWords(node: Experiment, isMeasured: boolean): Experiment 
   }
 }
 
-/** Files in the folder of the run that a trial reads. Of records only the first sample of the baseline. */
-function filesOf(run: Home): Record<string, string> {
+/** Files in the folder of the run that the work reads. Of records a trial needs only the first sample of the baseline. */
+function filesOf(run: Home, work: Work): Record<string, string> {
   const files: Record<string, string> = {}
   const take = (path: string) => {
     if (existsSync(path)) files[path.slice(run.paths.folder.length + 1)] = readFileSync(path, 'utf8')
@@ -248,11 +276,14 @@ function filesOf(run: Home): Record<string, string> {
   take(habitsFile(run.paths))
   const baseline = run.ledger.state.experiments.get(BASELINE)
   const kept = baseline && lastKept(baseline)
-  const [sample] = kept ? recordedSamples(run, BASELINE, kept.attempt) : []
-  if (kept && sample) {
+  const samples = kept ? recordedSamples(run, BASELINE, kept.attempt) : []
+  const read = work.is === 'errand' ? samples : samples.slice(0, 1)
+  if (kept && read.length > 0) {
     const at = stepsFile(attemptFolder(run.paths, BASELINE, kept.attempt))
-    const line = { v: FORMAT_NAME, id: 'baseline', at: sample.started, step: 'sample', sample }
-    files[at.slice(run.paths.folder.length + 1)] = `${JSON.stringify(line)}\n`
+    const lines = read.map((sample) =>
+      JSON.stringify({ v: FORMAT_NAME, id: 'baseline', at: sample.started, step: 'sample', sample }),
+    )
+    files[at.slice(run.paths.folder.length + 1)] = `${lines.join('\n')}\n`
   }
   return files
 }
@@ -284,7 +315,7 @@ export interface Unpacked {
   paths: RunPaths
   ledger: Ledger
   node: Experiment
-  seal: Seal
+  work: Work
   started: RunStarted
   spec: Spec
   environment: Record<string, string>
@@ -347,9 +378,13 @@ export async function unpackParcel(
   Object.assign(state, rest, { run: started })
   for (const one of experiments) state.experiments.set(one.id, one)
   knowBest(state, best)
-  const node = state.experiments.get(parcel.seal.experiment)
+  const node = state.experiments.get(parcel.experiment)
   if (!node) throw new Error('a parcel lacks the experiment that it is about')
-  const seal: Seal = { ...parcel.seal, artifacts: new Map() }
+  const work = revived(parcel.work)
   const ledger = Ledger.handedOver(state)
-  return ok({ parcel, site, paths, ledger, node, seal, started, spec, environment: values, secret })
+  return ok({ parcel, site, paths, ledger, node, work, started, spec, environment: values, secret })
 }
+
+/** A map does not survive as JSON. */
+const revived = (work: Work): Work =>
+  'seal' in work ? { ...work, seal: { ...work.seal, artifacts: new Map() } } : work
