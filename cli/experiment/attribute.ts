@@ -1,6 +1,6 @@
 /**
  * `attribute`: which parts of a kept experiment's diff pay. The rule is in `attribute/eliminate.ts`; this file asks its tests
- * in the slot, writes each answer down before the next test, and has what is left judged as a child of the same parent.
+ * in a slot or by jobs, writes each answer down before the next test, and has what is left judged as a child of the same parent.
  */
 import { type Answer, type Done, nextStep, type Part, pairsFor, type Test } from '../attribute/eliminate.ts'
 import { composed, type DiffUnit, leastPromisingFirst, unitsNamed, unitsOf } from '../attribute/units.ts'
@@ -26,8 +26,9 @@ import {
   type State,
 } from '../ledger/state.ts'
 import { tryHold } from '../lock.ts'
-import { measureTest, nameOfLeft } from '../measure/attribution.ts'
+import { nameOfLeft } from '../measure/attribution.ts'
 import { confirmAgain, pathOfBest } from '../measure/confirm.ts'
+import { measureTest } from '../measure/part-test.ts'
 import { drawNonce } from '../measure/random-choices.ts'
 import { sealComposedTree } from '../measure/seal.ts'
 import { interrupted } from '../measure/slot.ts'
@@ -37,10 +38,11 @@ import { call, next } from '../next.ts'
 import { attributionLock, isExperimentId } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { hoursSpent } from '../run/budget.ts'
-import { differencesOf, machineNow, machineOf } from '../run/machine.ts'
+
 import { liveSpec, nodeFor, type OpenRun } from '../run/open.ts'
 import type { Preconditions } from '../run/preconditions.ts'
 import { frozenHash } from '../spec/hash.ts'
+
 import { claimId } from './create.ts'
 import { submit } from './submit.ts'
 import { noSuite } from './text.ts'
@@ -222,28 +224,7 @@ export async function planAttribution(
   asked: AttributeRequest,
 ): Promise<Result<AttributionOutlook>> {
   const scene = await prepare(run, asked)
-  if (!scene.ok) return scene
-  const here = measuredHere(run, scene.value.node)
-  return here.ok ? ok(outlook(scene.value, asked)) : here
-}
-
-/** Tests run in slots of this machine, never in jobs: refused where the experiment was measured on another one. */
-function measuredHere(run: OpenRun, node: Experiment): Result<void> {
-  if (!liveSpec(run).executor) return ok(undefined)
-  const then = machineOf(run.ledger.state, node)
-  const different = then && differencesOf(then, machineNow())
-  if (different)
-    return fail({
-      kind: 'refused',
-      code: 'other_machine',
-      message: `attribute measures on this machine, not by jobs, and ${node.id} was measured on another one: ${different}`,
-      hint: 'repeat the command on a node of the kind that measured it, for example inside of an allocation of the engine',
-    })
-  run.tell({
-    type: 'log',
-    message: 'the parts are tested on this machine, not by jobs: nothing else should run on it',
-  })
-  return ok(undefined)
+  return scene.ok ? ok(outlook(scene.value, asked)) : scene
 }
 
 // ---------------------------------------------------------------- the search: one test after the other, each recorded
@@ -275,8 +256,6 @@ export async function attribute(
     const plan = planFor(run, units.length, asked)
     const earlier = answeredBefore(run.ledger.state, node, plan)
     if (earlier) return ok(earlier)
-    const here = measuredHere(run, node)
-    if (!here.ok) return here
     const begun = begin(scene.value, plan, asked)
     if (!begun.ok) return begun
     return await goOn(scene.value, begun.value, leaving)

@@ -822,6 +822,8 @@ export interface Attributed extends Envelope {
   varied?: string
   /** What answered it without a measurement: an earlier test, or an experiment with the same files. Absent = it was measured. */
   known?: { attribution: number; test: number } | { experiment: string }
+  /** Where a job measured it, and the id of the last event of which the job knew; absent = in a slot of the machine of the command. */
+  placed?: { node: string; machine?: Machine | undefined; as_of: string }
   wall_ms: number
   /** Of its `steps.jsonl`; null when there is none. */
   steps: { sha256: string; lines: number } | null

@@ -1,45 +1,35 @@
 /**
- * One test of an attribution: is the reference, as the candidate, better than what is left of it, as its parent? It is the
- * judge stage of a trial, in a slot, with the gates on what is left. No test changes the status of an experiment.
+ * What one test of an attribution says: is the reference, as the candidate, better than what is left of it, as its parent? It is the
+ * judge stage of a trial, with the gates on what is left. `part-test.ts` takes the samples. No test changes the status of an experiment.
  */
 
-import { existsSync, lstatSync, readFileSync, readlinkSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
-import { tailOf } from '../evaluate/command.ts'
-import { recordable } from '../evaluate/comparable.ts'
 import { compareDeterministic } from '../evaluate/compare.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { crowdAround, isCandidates, isSpoiltByCrowd } from '../evaluate/crowd.ts'
 import { counted, figure, percent } from '../evaluate/figure.ts'
-import type { Pinned } from '../git/store.ts'
-import type { Attributed, AttributionStarted, Comparison, GateRule, Sample, Side } from '../ledger/events.ts'
+import type { Attributed, AttributionStarted, Comparison } from '../ledger/events.ts'
 import { isSameValue } from '../ledger/same-value.ts'
 import { type Experiment, isOfMachine, nodeValue } from '../ledger/state.ts'
-import { gatesOf, readSteps, samplesOf, stepsDigest } from '../ledger/steps.ts'
-import { attributionFolder, slotPath, stepsFile } from '../paths.ts'
+import { attributionFolder } from '../paths.ts'
+
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import type { OpenRun, RunRecord } from '../run/open.ts'
+import type { OpenRun } from '../run/open.ts'
 import { noEvidence, runGates } from './attempt.ts'
 import { modeOf } from './comparison.ts'
 import type { Preparation } from './decisions.ts'
 import { contextAgainst, faultOfOther, runPairs } from './pairs.ts'
 import { choicesWithoutAttempt, type RandomChoices } from './random-choices.ts'
-import type { Seat, Session, WantedSample } from './session.ts'
-import { interrupted, type LeasedSlot } from './slot.ts'
-import { baselineSample, Recorder, RecordLost } from './steps.ts'
-import { partBytecode } from './tamper.ts'
+import { interrupted } from './slot.ts'
+import { Recorder, RecordLost } from './steps.ts'
 import {
   accept,
   type Plan,
   RecordedSource,
   type RunInTrial,
   type SampleAt,
-  type SampleSource,
   sampleOnce,
   type Trial,
 } from './trial.ts'
-import { changedBeside } from './verdict-event.ts'
-import { measureWithoutAttempt, preparationProblem } from './without-attempt.ts'
 
 export interface TestPlan {
   started: Pick<AttributionStarted, 'attribution' | 'nonce'>
@@ -60,14 +50,14 @@ export type TestAnswer = Pick<
 >
 
 /** Nothing was found out: the machine or an interruption is the cause. */
-interface Unmeasured {
+export interface Unmeasured {
   unmeasured: Problem
   /** What was taken says nothing, so that the next process takes it again. */
   again?: true
 }
 
 /** Each test has its own choices. What is compared was sealed, or follows from a seal, before the nonce was drawn. */
-const choicesOf = ({ started, test, node }: TestPlan): RandomChoices =>
+export const choicesOf = ({ started, test, node }: TestPlan): RandomChoices =>
   choicesWithoutAttempt(started.nonce, `${node.id} attribution ${started.attribution} test ${test}`)
 
 /** What is left, as messages and records name it. */
@@ -76,11 +66,11 @@ export const nameOfLeft = ({ node, without }: Pick<TestPlan, 'node' | 'without'>
 
 /** Loses to what it is compared with by any amount: a least improvement is asked of the whole, not of its parts. */
 const ANY = { absolute: 0 } as const
-const ONE_LOOK: Plan = { look: 1, endsEarly: false }
+export const ONE_LOOK: Plan = { look: 1, endsEarly: false }
 
 // ---------------------------------------------------------------- the rule, on samples from the slot or from the record
 
-async function answerTest(
+export async function answerTest(
   trial: Trial,
   plan: TestPlan,
   { setup, build }: Preparation,
@@ -196,7 +186,7 @@ function faulty({ evidence: { facts }, record }: Trial, plan: TestPlan): TestAns
 const gateAnswer = ({ evidence: { facts } }: Trial): TestAnswer =>
   brokenBy(`gate ${facts.gates.at(-1)?.name} does not pass`)
 
-const brokenBy = (message: string, pairs = 0, samples = 0): TestAnswer => ({
+export const brokenBy = (message: string, pairs = 0, samples = 0): TestAnswer => ({
   outcome: 'broken',
   pairs,
   estimate: null,
@@ -205,7 +195,7 @@ const brokenBy = (message: string, pairs = 0, samples = 0): TestAnswer => ({
   message,
 })
 
-const unmeasured = (
+export const unmeasured = (
   plan: TestPlan,
   message: string,
   then = 'remove the cause, then repeat the command: it goes on from here',
@@ -218,190 +208,11 @@ const unmeasured = (
   },
 })
 
-// ---------------------------------------------------------------- in the slot
-
-export interface TestMeasured extends TestAnswer {
-  steps: Attributed['steps']
-  /** What the part that does not work printed last; empty when it works. */
-  output: string
-}
-
-/** Takes the test in a slot. A process that resumes it uses the samples that are there. A failure records nothing. */
-export async function measureTest(
-  run: OpenRun,
-  plan: TestPlan,
-  { reference, left }: { reference: Pinned; left: Pinned },
-): Promise<Result<TestMeasured>> {
-  const { node, started, test } = plan
-  const folder = attributionFolder(run.paths, node.id, { attribution: started.attribution, test })
-  const record = new Recorder(run, { experiment: node.id, folder }, { tells: false })
-  const found = await measureWithoutAttempt(run, { folder, about: node.id }, async ({ session, put }) => {
-    const choices = choicesOf(plan)
-    const rest = await put({ experiment: nameOfLeft(plan), ...left }, choices.place('parent'))
-    if (!rest.ok) return rest
-    const { setup, build } = rest.value.placed
-    const printed = setup || build ? tailOf(join(folder, setup ? 'setup.out' : 'build.out'), PRINTED) : ''
-    // What cannot be prepared says something only where the reference can, now and here.
-    const whole = await put({ experiment: node.id, ...reference }, choices.place('candidate'))
-    if (!whole.ok) return whole
-    const unprepared = preparationProblem(whole.value)
-    if (unprepared) return fail(unprepared)
-    const preparation: Preparation = {
-      setup,
-      build: build && { fault: build, parentToo: false },
-      seed: null,
-    }
-    record.decide({ is: 'prepared', preparation })
-    if (setup || build) session.leave(choices.place('parent'))
-    else if (sameOutputs(run, session.leased, [whole.value, rest.value], plan.paths))
-      return ok({ ...brokenBy('it builds to the same'), outcome: 'same' as const, output: '' })
-    const source = new TestSource({
-      session,
-      choices,
-      seats: { candidate: whole.value, parent: rest.value },
-      units: () => baselineSample(run),
-      lost: (message) => new RecordLost(unmeasured(plan, message).unmeasured),
-    })
-    const trial: Trial = {
-      run,
-      node,
-      plan: ONE_LOOK,
-      choices,
-      record,
-      source,
-      evidence: noEvidence(run, node),
-    }
-    const found = await answerTest(trial, plan, preparation)
-    const { paths, beside } = await session.tampered()
-    const { changed } = partBytecode(paths)
-    // Their samples prove nothing, so they are not used by a later process either.
-    const answer =
-      beside && changed.length > 0 ? { ...unmeasured(plan, changedBeside(changed)), again: true } : found
-    if ('unmeasured' in answer) {
-      if (answer.again) setAside(folder)
-      return fail(answer.unmeasured)
-    }
-    const [tampered] = changed
-    if (tampered !== undefined)
-      record.decide({ is: 'tampered', tampered: [tampered], beside: false, by: null })
-    const told = tampered === undefined ? answer : tamperedWith(answer, tampered)
-    return ok({ ...told, output: told.outcome === 'broken' ? printed || printedIn(folder, record) : '' })
-  })
-  if (!found.ok) return found
-  const steps = stepsDigest(stepsFile(folder))
-  return steps.ok ? ok({ ...found.value, steps: steps.value }) : steps
-}
-
-const tamperedWith = (answer: TestAnswer, path: string): TestAnswer => ({
+export const tamperedWith = (answer: TestAnswer, path: string): TestAnswer => ({
   ...answer,
   outcome: 'broken',
   message: `a run changed what judges it: ${path}`,
 })
-
-/** In characters. */
-const PRINTED = 4000
-
-function printedIn(folder: string, record: Recorder): string {
-  const steps = readSteps(record.file)
-  const gate = gatesOf(steps).find(({ passed }) => !passed)
-  if (gate) return gate.output
-  const sample = samplesOf(steps).findLast(({ side, fault }) => side === 'parent' && fault !== null)
-  return sample
-    ? `${tailOf(join(folder, sample.stderr), PRINTED)}\n${tailOf(join(folder, sample.stdout), PRINTED)}`
-    : ''
-}
-
-/** Beside the place of the test, so that its pairs can be looked at. */
-function setAside(folder: string): void {
-  for (let n = 1; ; n++) {
-    const place = `${folder}.${n}`
-    if (existsSync(place)) continue
-    renameSync(folder, place)
-    return
-  }
-}
-
-interface InTest {
-  session: Session
-  choices: RandomChoices
-  seats: Record<Side, Seat>
-  /** The sample in whose units all are recorded. */
-  units: () => Sample | null
-  /** What ends the test when the machine is at fault: before anything of it is recorded. */
-  lost: (message: string) => RecordLost
-}
-
-/** Gates ask what is left: the reference passed them when it was judged. */
-class TestSource implements SampleSource {
-  /** A judged metric is refused before. */
-  readonly judge = null
-  readonly #in: InTest
-
-  constructor(test: InTest) {
-    this.#in = test
-  }
-
-  /** Both sides are measured here. */
-  machine() {
-    return null
-  }
-
-  place() {
-    return Promise.resolve(null)
-  }
-
-  async sample(at: SampleAt): Promise<Sample> {
-    const wanted = this.#wanted(at)
-    return this.#checked(wanted, await this.#in.session.sample(wanted.seat, wanted.asked))
-  }
-
-  async pair(at: Omit<SampleAt, 'side'>, first: (task: number) => Side): Promise<Record<Side, Sample>> {
-    const own = this.#wanted({ ...at, side: 'candidate' })
-    const other = this.#wanted({ ...at, side: 'parent' })
-    const taken = await this.#in.session.pair({ candidate: own, parent: other }, first)
-    return {
-      candidate: this.#checked(own, taken.candidate),
-      parent: this.#checked(other, taken.parent),
-    }
-  }
-
-  #wanted({ stage, pair, side }: SampleAt): WantedSample {
-    const { choices, seats, units } = this.#in
-    const seat = seats[side]
-    const seed = choices.seed(stage, pair)
-    return { seat, asked: { stage, side, pair, seed, folder: seat.outputs, reference: units() } }
-  }
-
-  #checked({ seat, asked }: WantedSample, sample: Sample): Sample {
-    const { fault } = sample
-    if (fault && fault.reason !== 'aborted' && (asked.side === 'candidate' || isOfMachine(fault)))
-      throw this.#in.lost(`${seat.experiment}: ${fault.message}`)
-    return recordable(sample)
-  }
-
-  async gate(gate: GateRule) {
-    const { session, seats, lost } = this.#in
-    const done = await session.gate(seats.parent, gate)
-    if (done.fault?.reason === 'aborted') throw new RecordLost(interrupted)
-    if (done.fault && isOfMachine(done.fault)) throw lost(`gate ${gate.name}: ${done.fault.message}`)
-    return done
-  }
-
-  gateAgain = async (gate: GateRule) => (await this.gate(gate)).fault
-
-  async gateOfOther(gate: GateRule) {
-    const { session, seats, lost } = this.#in
-    const { fault } = await session.gate(seats.candidate, gate)
-    if (fault?.reason === 'aborted') throw new RecordLost(interrupted)
-    if (fault)
-      throw lost(`gate ${gate.name} does not pass for ${seats.candidate.experiment} either: ${fault.message}`)
-    return null
-  }
-
-  artifacts() {
-    return { records: {} }
-  }
-}
 
 // ---------------------------------------------------------------- from the record
 
@@ -441,42 +252,4 @@ const incomplete: Problem = {
   code: 'record_incomplete',
   message: 'the record of the test lacks the build',
   hint: 'a file of the run is damaged or gone',
-}
-
-// ---------------------------------------------------------------- candidates that were built to the same
-// Whether two candidates in the checkouts of a slot were built to the same, so that no measurement can tell them apart.
-
-/** Sources that only a compiler reads. Any other file may be read by the benchmark itself. */
-const COMPILED =
-  /\.(?:c|cc|cpp|cxx|h|hh|hpp|hxx|inl|m|mm|rs|go|java|kt|scala|swift|zig|d|hs|ml|mli|f|f90|adb|ads|cu|s)$/i
-
-/** Larger outputs are not compared: that would take longer than the measurement. */
-const MOST_BYTES = 256 * 2 ** 20
-
-/**
- * True when only sources for a compiler differ, and what setup and build left is the same, byte by byte. `paths`: the
- * files that differ. False when that is not certain.
- */
-export function sameOutputs(
-  { spec }: Pick<RunRecord, 'spec'>,
-  { site, slot }: Pick<LeasedSlot, 'site' | 'slot'>,
-  [one, other]: readonly [Seat, Seat],
-  paths: readonly string[],
-): boolean {
-  if (spec.worktree.build === null || !paths.every((path) => COMPILED.test(path))) return false
-  const [mine, theirs] = [one, other].map(({ place, placed }) => ({
-    top: slotPath(site, slot, place),
-    files: Object.keys(placed.before.files).sort(),
-  }))
-  if (!mine || !theirs || mine.files.length === 0 || mine.files.join('\0') !== theirs.files.join('\0'))
-    return false
-  let bytes = 0
-  return mine.files.every((path) => {
-    const [a, b] = [join(mine.top, path), join(theirs.top, path)]
-    const [first, second] = [lstatSync(a), lstatSync(b)]
-    if (first.mode !== second.mode || first.size !== second.size) return false
-    if (first.isSymbolicLink()) return readlinkSync(a) === readlinkSync(b)
-    bytes += first.size
-    return first.isFile() && bytes <= MOST_BYTES && readFileSync(a).equals(readFileSync(b))
-  })
 }

@@ -67,7 +67,8 @@ async function recomputeAnswer(
 ): Promise<Result<RecomputedTest | null>> {
   const { attribution, test, steps, outcome, without, trees } = answer
   if (steps === null || outcome === 'same') return ok(null)
-  const then = Ledger.before(run.ledger.file, answer.id)
+  const { file } = run.ledger
+  const then = answer.placed ? Ledger.after(file, answer.placed.as_of) : Ledger.before(file, answer.id)
   if (!then.ok) return then
   const node = then.value.state.experiments.get(answer.experiment)
   if (!node) throw new Error(`the ledger has a test of ${answer.experiment}, and does not know it`)

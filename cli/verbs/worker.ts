@@ -2,11 +2,12 @@
 import { resolve } from 'node:path'
 import type { ErrandKind } from '../measure/errand.ts'
 import { measureOnNode } from '../measure/on-node.ts'
+import { PART_TEST } from '../measure/part-test.ts'
 import { ok, type Result } from '../result.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 
 /** By the names that a job gives. */
-const ERRANDS: readonly ErrandKind[] = []
+const ERRANDS: readonly ErrandKind[] = [PART_TEST]
 
 export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const folder = resolve(context.cwd, args.positionals[0] ?? '')

@@ -112,6 +112,7 @@ export const TAKE_OPEN_RUN: readonly string[] = [
   'diagnose',
   'run',
   'measure/attribution',
+  'measure/part-test',
   'measure/errand',
   'measure/slot',
   'measure/choose-isolation',

@@ -29,13 +29,18 @@ export function switchProject(
     spec = {},
     breaks = '0',
     says = 'it does not work',
-  }: { spec?: SpecParts; breaks?: string; says?: string } = {},
+    env = {},
+  }: { spec?: SpecParts; breaks?: string; says?: string; env?: Record<string, string> } = {},
 ): Project {
   const program = `$1 == "part" { p[$2] = $3 }
 END { if (${breaks}) { print "${says}" > "/dev/stderr"; exit 3 } printf "METRIC ms=%s\\n", 100 - (${gain}) }
 `
   const files = { ...switches(count), 'bench/cost.awk': program }
-  return makeProject({ spec, files: { ...files, ...hook('awk -f bench/cost.awk src/parts.txt; exit $?') } })
+  return makeProject({
+    spec,
+    env,
+    files: { ...files, ...hook('awk -f bench/cost.awk src/parts.txt; exit $?') },
+  })
 }
 
 /** What `attribute` answers. */
