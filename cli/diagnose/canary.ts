@@ -8,10 +8,12 @@ import { runPreparation } from '../evaluate/gates.ts'
 import { showGiven } from '../evaluate/measure.ts'
 import { median } from '../evaluate/stats.ts'
 import { fileJson } from '../files.ts'
+import type { Pinned } from '../git/store.ts'
 import { filesWith, listTree } from '../git/trees.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { scopeOfRun } from '../measure/data.ts'
+import { doErrand, type ErrandKind } from '../measure/errand.ts'
 import { sampleIn } from '../measure/session.ts'
 import {
   clearCheckout,
@@ -26,7 +28,7 @@ import { judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { canaryFolder, STATE_FOLDER, slotPath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { nodeFor, type OpenRun } from '../run/open.ts'
 import { calibrationSamples, itemsToAnswer } from './baseline-samples.ts'
 import { emptyArtifacts, lookApart, placeTwin } from './shared-build.ts'
 
@@ -173,15 +175,31 @@ export async function checkCanary(run: OpenRun, { skip }: { skip: boolean }): Pr
     return ok(remember(run, { outcome: 'skipped', why: `${run.spec.metric.name} is taken from the files` }))
   const base = judgedCommit(run, BASELINE)
   if (!base) throw new Error('the canary needs a baseline that holds')
-  const leased = await leaseSlot(run)
-  if (leased === null) return fail(interrupted)
-  if (!leased.ok) return leased
-  try {
-    return await compareEmptied(run, leased.value, base)
-  } finally {
-    await restoreCheckout(run, leased.value, 'b', base)
-    leased.value.release()
-  }
+  const node = nodeFor(run, BASELINE)
+  if (!node.ok) return node
+  const home = canaryFolder(run.paths)
+  mkdirSync(home, { recursive: true })
+  const about = 'the test whether the benchmark reads what candidates change'
+  const given = { node: node.value, asked: null, candidates: [base] }
+  const done = await doErrand(run, CANARY, { ...given, home, about })
+  if (done.ok) return ok(remember(run, done.value.found))
+  return done.problem.kind === 'interrupted' ? fail(interrupted) : done
+}
+
+export const CANARY: ErrandKind<null, CanaryFact> = {
+  name: 'canary',
+  take: async (run, { candidates: [base], folder }) => {
+    if (!base) throw new Error('the canary needs a candidate')
+    const leased = await leaseSlot(run)
+    if (leased === null) return fail(interrupted)
+    if (!leased.ok) return leased
+    try {
+      return await compareEmptied(run, leased.value, { base, folder })
+    } finally {
+      await restoreCheckout(run, leased.value, 'b', base)
+      leased.value.release()
+    }
+  },
 }
 
 export const canaryFact = (run: Pick<OpenRun, 'paths'>): CanaryFact | null => fileJson(factFile(run))
@@ -194,39 +212,39 @@ function remember(run: OpenRun, fact: CanaryFact): CanaryFact {
   return fact
 }
 
-async function compareEmptied(run: OpenRun, leased: LeasedSlot, base: Base): Promise<Result<CanaryFact>> {
+async function compareEmptied(
+  run: OpenRun,
+  leased: LeasedSlot,
+  { base, folder }: { base: Pinned; folder: string },
+): Promise<Result<CanaryFact>> {
   run.tell({ type: 'preparing', what: 'one sample with the mutable files emptied' })
   const before = calibrationSamples(run)
-  const twin = await placeTwin(run, leased, base)
+  const twin = await placeTwin(run, leased, base, folder)
   if (!twin.ok) return twin
-  let seen = await sampleEmptied(run, leased, base, before)
+  const at = { base, folder, before }
+  let seen = await sampleEmptied(run, leased, at)
   if (seen.ok && seen.value.same && run.spec.worktree.build) {
     // What the baseline's build left may have been measured again: once more where nothing was ever built.
     const cleared = await clearCheckout(leased, 'b')
     if (!cleared.ok) return cleared
-    seen = await sampleEmptied(run, leased, base, before)
+    seen = await sampleEmptied(run, leased, at)
   }
   if (!seen.ok) return seen
   if (!seen.value.same) {
-    const apart = twin.value ? await lookApart(run, leased, base, twin.value, before) : ok(null)
+    const apart = twin.value
+      ? await lookApart(run, leased, { base, folder, twin: twin.value, before })
+      : ok(null)
     if (!apart.ok) return apart
     const why = seen.value.why.slice(0, 200)
-    return ok(
-      remember(run, { outcome: 'reads', why, ...(apart.value === null ? {} : { apart: apart.value }) }),
-    )
+    return ok({ outcome: 'reads', why, ...(apart.value === null ? {} : { apart: apart.value }) })
   }
   const spread = run.spec.judge ? 0 : spreadOf(before)
   if (spread > TELLING) {
     const why = `with them emptied, the value differs no more than noise explains: equal code gives values up to ${figure(spread * 100)} % apart`
-    return ok(remember(run, { outcome: 'skipped', why }))
+    return ok({ outcome: 'skipped', why })
   }
   const cause = await likelyCause(run, leased, base.tree)
   return cause.ok ? fail(blindBenchmark(run, seen.value, cause.value)) : cause
-}
-
-interface Base {
-  commit: string
-  tree: string
 }
 
 type Emptied = { same: false; why: string } | { same: true; value: number | null; files: number }
@@ -235,10 +253,8 @@ type Emptied = { same: false; why: string } | { same: true; value: number | null
 async function sampleEmptied(
   run: OpenRun,
   leased: LeasedSlot,
-  base: Base,
-  before: Sample[],
+  { base, folder, before }: { base: Pinned; folder: string; before: Sample[] },
 ): Promise<Result<Emptied>> {
-  const folder = canaryFolder(run.paths)
   mkdirSync(join(folder, 'samples'), { recursive: true })
   const { build } = run.spec.worktree
   const placed = await placeCandidate(run, leased, 'b', base, { outputs: folder, builds: false })

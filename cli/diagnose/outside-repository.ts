@@ -17,7 +17,7 @@ import { judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { canaryFolder, type Site, STATE_FOLDER, slotPath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { calibrationSamples, isFarFromBaseline } from './baseline-samples.ts'
 
 // ----------------------------------------------------------------
@@ -112,12 +112,12 @@ export function outsideWarnings(run: Pick<OpenRun, 'paths'>): string[] {
 
 /**
  * Looks once. `isolated`: samples see no folder above their checkout, so there is nothing to look for. Nothing is spent
- * either when no file of the user's lies there. A difference is remembered as a warning, never a refusal.
+ * either when no file of the user's lies there, or when jobs measure, whose checkouts are not in the repository. A difference is remembered as a warning, never a refusal.
  */
 export async function lookOutside(run: OpenRun, { isolated }: { isolated: boolean }): Promise<Result<void>> {
   const base = judgedCommit(run, BASELINE)
   if (!base || fileJson<OutsideFact>(factFile(run))) return ok(undefined)
-  if (isolated) return ok(remember(run, { warning: null }))
+  if (isolated || liveSpec(run).executor) return ok(remember(run, { warning: null }))
   const above = await foundAbove(run, base.tree)
   if (!above.ok) return above
   const cost = costOf(run)

@@ -4,21 +4,16 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync } from 'nod
 import { join, relative } from 'node:path'
 import { removeTree } from '../disk/remove.ts'
 import { fileText } from '../files.ts'
+import type { Pinned } from '../git/store.ts'
 import type { Sample } from '../ledger/events.ts'
 import { sampleIn } from '../measure/session.ts'
 import { type LeasedSlot, type Placed, placeCandidate } from '../measure/slot.ts'
 import { readFacts } from '../measure/slot-facts.ts'
 import { call, next } from '../next.ts'
-import { canaryFolder } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { isFarFromBaseline, itemsToAnswer } from './baseline-samples.ts'
 import { sourcesOf } from './sources.ts'
-
-interface Base {
-  commit: string
-  tree: string
-}
 
 /** The baseline in the other checkout, before a different tree is built in the one that holds candidates. */
 export interface Twin {
@@ -41,10 +36,15 @@ export function emptyArtifacts(folder: string): string {
   return own
 }
 
-/** null without a build: then nothing is made that could lie elsewhere. */
-export async function placeTwin(run: OpenRun, leased: LeasedSlot, base: Base): Promise<Result<Twin | null>> {
+/** null without a build: then nothing is made that could lie elsewhere. `above`: what the canary leaves is there. */
+export async function placeTwin(
+  run: OpenRun,
+  leased: LeasedSlot,
+  base: Pinned,
+  above: string,
+): Promise<Result<Twin | null>> {
   if (!run.spec.worktree.build && !run.spec.worktree.setup) return ok(null)
-  const folder = join(canaryFolder(run.paths), 'twin')
+  const folder = join(above, 'twin')
   mkdirSync(join(folder, 'samples'), { recursive: true })
   const since = Date.now()
   const artifacts = { own: emptyArtifacts(folder), environment: {} }
@@ -64,9 +64,7 @@ export async function placeTwin(run: OpenRun, leased: LeasedSlot, base: Base): P
 export async function lookApart(
   run: OpenRun,
   leased: LeasedSlot,
-  base: Base,
-  twin: Twin,
-  before: readonly Sample[],
+  { base, folder, twin, before }: { base: Pinned; folder: string; twin: Twin; before: readonly Sample[] },
 ): Promise<Result<string | null>> {
   run.tell({ type: 'preparing', what: 'one sample of the baseline beside the emptied files' })
   const sample = await sampleOf(run, leased, twin, before)
@@ -79,7 +77,7 @@ export async function lookApart(
   // All digits: two trainings of one model may differ in the last ones only.
   const value = String(before[0]?.value ?? 'unknown')
   const said = sample.fault?.message ?? `${run.spec.metric.name} = ${sample.value ?? 'unknown'}`
-  const again = await placeTwin(run, leased, base)
+  const again = await placeTwin(run, leased, base, folder)
   if (!again.ok) return again
   const rebuilt = again.value && (await sampleOf(run, leased, again.value, before))
   if (rebuilt?.fault?.reason === 'aborted') return fail(interrupted)

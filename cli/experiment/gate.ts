@@ -4,6 +4,7 @@ import type { GateResult, GateRule } from '../ledger/events.ts'
 import { answered } from '../ledger/ledger.ts'
 import { BASELINE, type Experiment, lastJudged } from '../ledger/state.ts'
 import { bashOnly } from '../measure/bash-only.ts'
+import { doErrand, type ErrandDone, type ErrandKind } from '../measure/errand.ts'
 import { gatesOn } from '../measure/gates.ts'
 import type { GateDone } from '../measure/session.ts'
 import {
@@ -27,6 +28,8 @@ export interface GateAnswer {
 
 export interface GateCheckAnswer {
   experiment: string
+  /** Name of the machine, where a job ran them; absent = this one. */
+  node?: string
   passed: boolean
   gates: (Pick<GateResult, 'name' | 'phase' | 'passed' | 'exit' | 'timed_out' | 'wall_ms'> & {
     output: string
@@ -94,7 +97,7 @@ async function mayBeAdded(
   if (!subject.ok) return subject
   const tried = await tryGates(run, subject.value, [gate], node.id)
   if (!tried.ok) return tried
-  const [result] = tried.value
+  const [result] = tried.value.found
   if (result?.passed) return ok(undefined)
   return fail({
     kind: 'refused',
@@ -142,10 +145,12 @@ export async function checkGates(run: OpenRun, experiment: string): Promise<Resu
   if (!node.ok) return node
   const tried = await tryGates(run, node.value, gatesOn(run, experiment), experiment)
   if (!tried.ok) return tried
+  const { found, job } = tried.value
   return ok({
     experiment,
-    passed: tried.value.every(({ passed }) => passed),
-    gates: tried.value.map(({ name, phase, passed, exit, timed_out, wall_ms, output }) => ({
+    ...(job?.placed && { node: job.placed.node }),
+    passed: found.every(({ passed }) => passed),
+    gates: found.map(({ name, phase, passed, exit, timed_out, wall_ms, output }) => ({
       name,
       phase,
       passed,
@@ -162,19 +167,28 @@ async function tryGates(
   subject: Experiment,
   gates: readonly GateRule[],
   recordedAt: string,
-): Promise<Result<GateDone[]>> {
+): Promise<Result<ErrandDone<GateDone[]>>> {
   const looked = await currentCandidate(run, subject)
   if (!looked.ok) return looked
-  const at = numberedFolder(gateChecksFolder(run.paths, recordedAt))
-  return measureWithoutAttempt(run, { ...at, about: subject.id }, async ({ session, put }) => {
-    const seat = await put({ experiment: subject.id, ...looked.value }, 'b')
-    if (!seat.ok) return seat
-    const problem = preparationProblem(seat.value)
-    if (problem) return fail(problem)
-    const done: GateDone[] = []
-    for (const gate of gates) done.push(await session.gate(seat.value, gate))
-    return ok(done)
-  })
+  const home = numberedFolder(gateChecksFolder(run.paths, recordedAt)).folder
+  const { commit, tree } = looked.value
+  const given = { node: subject, asked: gates, candidates: [{ commit, tree }] }
+  return doErrand(run, GATES, { ...given, home, about: `the gates of ${recordedAt}` })
+}
+
+export const GATES: ErrandKind<readonly GateRule[], GateDone[]> = {
+  name: 'gates',
+  take: (run, { node, asked: gates, candidates: [candidate], folder }) =>
+    measureWithoutAttempt(run, { folder, about: node.id }, async ({ session, put }) => {
+      if (!candidate) throw new Error('gates need a candidate')
+      const seat = await put({ experiment: node.id, ...candidate }, 'b')
+      if (!seat.ok) return seat
+      const problem = preparationProblem(seat.value)
+      if (problem) return fail(problem)
+      const done: GateDone[] = []
+      for (const gate of gates) done.push(await session.gate(seat.value, gate))
+      return ok(done)
+    }),
 }
 
 const howItEnded = (result: GateDone | undefined): string =>

@@ -2,13 +2,19 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Pinned } from '../git/store.ts'
 import type { IsolationRule } from '../ledger/events.ts'
+import { BASELINE } from '../ledger/state.ts'
+import { isolationsFolder } from '../paths.ts'
 import { isolationSupport } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import type { OpenRun, RunRecord } from '../run/open.ts'
+import { nodeFor, type OpenRun, type RunRecord } from '../run/open.ts'
+import { doErrand, type ErrandKind } from './errand.ts'
+
 import { ISOLATION_RULES, type IsolationChoice } from './isolation.ts'
 import { gateIn, sampleIn } from './session.ts'
 import { interrupted, type LeasedSlot, leaseSlot, placeCandidate, type RunInSlot } from './slot.ts'
+import { numberedFolder } from './without-attempt.ts'
 
 /**
  * The isolation that the run has recorded; else what the spec and the machine allow. null: a version without isolation
@@ -53,37 +59,51 @@ export async function loosenIsolation(
   said: string,
 ): Promise<Result<IsolationChoice | null>> {
   if (choice.method === null) return ok(null)
-  const leased = await leaseSlot(run)
-  if (leased === null) return fail(interrupted)
-  if (!leased.ok) return leased
-  const outputs = mkdtempSync(join(tmpdir(), 'assay-isolation-'))
-  mkdirSync(join(outputs, 'samples'))
-  try {
-    run.tell({
-      type: 'preparing',
-      what: 'the baseline without isolation, to see whether that is why it failed',
-    })
-    const found = await search(run, leased.value, { choice, said, outputs })
-    if (found === null || found === choice || run.spec.measure.isolation?.mode !== 'strict') return ok(found)
-    return fail(refused(found))
-  } finally {
-    rmSync(outputs, { recursive: true, force: true })
-    leased.value.release()
-  }
+  const node = nodeFor(run, BASELINE)
+  if (!node.ok) return node
+  const given = { node: node.value, asked: { choice, said }, candidates: [run.started.base] }
+  const home = numberedFolder(isolationsFolder(run.paths)).folder
+  const done = await doErrand(run, LOOSER, { ...given, home, about: 'the baseline without isolation' })
+  if (!done.ok) return done
+  const { found } = done.value
+  if (found === null || run.spec.measure.isolation?.mode !== 'strict') return ok(found)
+  return JSON.stringify(found) === JSON.stringify(choice) ? ok(found) : fail(refused(found))
+}
+
+export const LOOSER: ErrandKind<Pick<Search, 'choice' | 'said'>, IsolationChoice | null> = {
+  name: 'looser-isolation',
+  take: async (run, { asked, candidates: [base] }) => {
+    if (!base) throw new Error('the search for an isolation needs the baseline')
+    const leased = await leaseSlot(run)
+    if (leased === null) return fail(interrupted)
+    if (!leased.ok) return leased
+    const outputs = mkdtempSync(join(tmpdir(), 'assay-isolation-'))
+    mkdirSync(join(outputs, 'samples'))
+    try {
+      run.tell({
+        type: 'preparing',
+        what: 'the baseline without isolation, to see whether that is why it failed',
+      })
+      return ok(await search(run, leased.value, { ...asked, base, outputs }))
+    } finally {
+      rmSync(outputs, { recursive: true, force: true })
+      leased.value.release()
+    }
+  },
 }
 
 interface Search {
   choice: IsolationChoice
   said: string
+  base: Pinned
   outputs: string
 }
 
 async function search(
   run: OpenRun,
   leased: LeasedSlot,
-  { choice, said, outputs }: Search,
+  { choice, said, base, outputs }: Search,
 ): Promise<IsolationChoice | null> {
-  const { base } = run.started
   let tries = 0
   const began = performance.now()
   const spent = () => run.signal.aborted || ++tries > TRIES || performance.now() - began > LIMIT_MS

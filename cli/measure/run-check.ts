@@ -1,5 +1,5 @@
 /**
- * Measures a candidate once, without an attempt: setup, build, gates and one sample in a slot, and a list of what does not work. It
+ * Measures a candidate once, without an attempt: setup, build, gates and one sample, and a list of what does not work. It
  * costs nothing of the budget and records no event. `run --check` asks it to test the spec and the benchmark before an attempt; a
  * round that only repeats a suite asks it for the loss of the same texts once more.
  */
@@ -17,6 +17,7 @@ import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
 import { firstItems, readItems } from '../run/items.ts'
 import type { OpenRun, RunRecord } from '../run/open.ts'
+import { doErrand, type ErrandKind } from './errand.ts'
 import { gatesOn } from './gates.ts'
 import type { GateDone, Seat } from './session.ts'
 import { baselineSample } from './steps.ts'
@@ -34,6 +35,8 @@ export interface CheckAnswer {
   experiment: string
   /** Its record: `exp/0007/checks/<check>/`. */
   check: number
+  /** Name of the machine, where a job measured it; absent = this one. */
+  node?: string
   passed: boolean
   /** What does not work, in the order in which it was found; empty when it passed. */
   problems: string[]
@@ -59,25 +62,42 @@ export async function runCheck(run: OpenRun, node: Experiment): Promise<Result<C
   const looked = await currentCandidate(run, node)
   if (!looked.ok) return looked
   const at = numberedFolder(checksFolder(run.paths, node.id))
-  const answer = await measureWithoutAttempt(run, { ...at, about: node.id }, async (looking) => {
-    const seat = await looking.put({ experiment: node.id, ...looked.value }, 'b')
-    return seat.ok ? ok(await measureOnce(run, node, looked.value, at, looking, seat.value)) : seat
-  })
-  if (answer.ok) writeFileSync(join(at.folder, 'check.json'), `${redact(JSON.stringify(answer.value))}\n`)
-  return answer
+  const { commit, tree, fromWorktree, secrets } = looked.value
+  const asked = { number: at.number, fromWorktree, secrets }
+  const given = { node, asked, candidates: [{ commit, tree }] }
+  const done = await doErrand(run, CHECK, { ...given, home: at.folder, about: `the check of ${node.id}` })
+  if (!done.ok) return done
+  const { found, job } = done.value
+  const answer = { ...found, ...(job?.placed && { node: job.placed.node }) }
+  writeFileSync(join(at.folder, 'check.json'), `${redact(JSON.stringify(answer))}\n`)
+  return ok(answer)
+}
+
+type Asked = Pick<NumberedFolder, 'number'> & Pick<CurrentCandidate, 'fromWorktree' | 'secrets'>
+
+export const CHECK: ErrandKind<Asked, CheckAnswer> = {
+  name: 'check',
+  take: (run, { node, asked, candidates: [candidate], folder }) =>
+    measureWithoutAttempt(run, { folder, about: node.id }, async (looking) => {
+      if (!candidate) throw new Error('a check needs a candidate')
+      const seat = await looking.put({ experiment: node.id, ...candidate }, 'b')
+      if (!seat.ok) return seat
+      const looked = { ...asked, tree: candidate.tree }
+      return ok(await measureOnce(run, node, looked, folder, looking, seat.value))
+    }),
 }
 
 async function measureOnce(
   run: OpenRun,
   node: Experiment,
-  looked: CurrentCandidate,
-  { number, folder }: NumberedFolder,
+  looked: Asked & Pick<CurrentCandidate, 'tree'>,
+  folder: string,
   { session, choices }: ExtraMeasurement,
   seat: Seat,
 ): Promise<CheckAnswer> {
   const answer: CheckAnswer = {
     experiment: node.id,
-    check: number,
+    check: looked.number,
     passed: false,
     problems: looked.secrets.map(({ path, reason }) => `${path} looks like a secret (${reason})`),
     looked_at: looked.fromWorktree ? 'worktree' : 'sealed',

@@ -34,7 +34,11 @@ async function sceneOf(executor: object = LOCAL) {
   const own = ownSlots()
   const project = makeProject({
     env: own,
-    spec: { executor: LOCAL, measure: { command: 'sh bench/run.sh', timeout: '10m' } },
+    // A second job: for what is measured while the first one waits.
+    spec: {
+      executor: { ...LOCAL, jobs: 2 },
+      measure: { command: 'sh bench/run.sh', timeout: '10m', slots: 2 },
+    },
   })
   await project.data('init', '--no-canary')
   if (executor !== LOCAL) await setExecutor(project, executor)
