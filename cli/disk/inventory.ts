@@ -4,12 +4,16 @@
  */
 import {
   chmodSync,
+  constants,
+  copyFileSync,
   lstatSync,
   mkdirSync,
   type PathLike,
   readdirSync,
+  readlinkSync,
   renameSync,
   type Stats,
+  symlinkSync,
   utimesSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -208,7 +212,7 @@ function remake(path: string, { files, folders }: Folder, aside: string): void {
 }
 
 /** To move an entry changes its change time. */
-function restamp({ path, name, folder: { files, folders } }: Here, done: PutBack): void {
+function restamp({ path, name, folder: { files, folders } }: Here, done: Pick<PutBack, 'moved'>): void {
   for (const [key, before] of files) {
     if (before === '') continue
     const found = statOf(placeOf(path, key))
@@ -224,7 +228,7 @@ function remove(path: string | Buffer, done: PutBack): void {
   done.obstacle ??= obstacle
 }
 
-function tried(path: string, done: PutBack, act: () => void): boolean {
+function tried(path: string, done: Pick<PutBack, 'obstacle'>, act: () => void): boolean {
   try {
     act()
     return true
@@ -292,6 +296,97 @@ const placeOf = (folder: string, key: string): string | Buffer =>
   key.startsWith('\0')
     ? Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(key.slice(1), 'latin1')])
     : `${folder}/${key}`
+
+// ---------------------------------------------------------------- ages
+
+/** Relative to the top; folders with a `/` at the end, the top itself is empty. */
+export interface Young {
+  /** By their change times. */
+  files: string[]
+  /** By their birth times: also those that `putBack` made again. */
+  folders: string[]
+}
+
+/** What was written or made since then, in milliseconds by the clock of the disk. */
+export function youngIn({ top, root }: Inventory, since: number): Young {
+  const young: Young = { files: [], folders: [] }
+  const open: [string, Folder][] = [['', root]]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [name, { files, folders }] = next
+    if ((statOf(`${top}/${name}`)?.birthtimeMs ?? 0) >= since) young.folders.push(name)
+    for (const [key, stamp] of files)
+      if (Number(stamp.split(' ')[2]) >= since) young.files.push(`${name}${key}`)
+    for (const [key, one] of folders) open.push([`${name}${key}/`, one])
+  }
+  return young
+}
+
+export interface Renewal {
+  /** Written anew with the same content: new times, also the time of birth, and a new inode. */
+  files: ReadonlySet<string>
+  /** Made anew, with the same entries. */
+  folders: ReadonlySet<string>
+  /** Folders that get a new modification time. All folders get a new change time. */
+  changed: ReadonlySet<string>
+}
+
+/**
+ * Makes files and folders as young as if they had been written now. Paths as in `Young`; what is not there is left out. The
+ * inventory is then as the folder is, and `moved` has the new stamps of files that it wrote or moved.
+ */
+export function renew(
+  { top, root }: Inventory,
+  wanted: Renewal,
+  aside: string,
+): Pick<PutBack, 'moved' | 'obstacle'> {
+  const done: Pick<PutBack, 'moved' | 'obstacle'> = { moved: new Map(), obstacle: null }
+  renewIn({ path: top, name: '', folder: root }, wanted, aside, done)
+  return done
+}
+
+function renewIn(
+  { path, name, folder }: Here,
+  wanted: Renewal,
+  aside: string,
+  done: Pick<PutBack, 'moved' | 'obstacle'>,
+): void {
+  if (wanted.folders.has(name))
+    tried(path, done, () => {
+      remake(path, folder, aside)
+      chmodSync(path, folder.mode & 0o7777)
+      restamp({ path, name, folder }, done)
+    })
+  for (const [key, before] of folder.files) {
+    if (before === '' || !wanted.files.has(`${name}${key}`)) continue
+    const at = placeOf(path, key)
+    tried(`${path}/${key}`, done, () => {
+      writeAnew(at, aside)
+      const stamp = fileStamp(lstatSync(at))
+      folder.files.set(key, stamp)
+      done.moved.set(`${name}${key}`, stamp)
+    })
+  }
+  for (const [key, one] of folder.folders)
+    renewIn({ path: `${path}/${key}`, name: `${name}${key}/`, folder: one }, wanted, aside, done)
+  // After what is in it, which changes these times.
+  tried(path, done, () => {
+    const isChanged = wanted.changed.has(name)
+    const [atime, mtime] = isChanged ? [Date.now(), Date.now()] : [folder.atime, folder.mtime]
+    utimesSync(path, atime / 1000, mtime / 1000)
+    const now = lstatSync(path)
+    Object.assign(folder, { mark: markOf(now), atime, mtime: now.mtimeMs })
+  })
+}
+
+function writeAnew(at: PathLike, aside: string): void {
+  const found = lstatSync(at)
+  if (found.isSymbolicLink()) symlinkSync(readlinkSync(at, { encoding: 'buffer' }), aside)
+  else if (found.isFile()) {
+    copyFileSync(at, aside, constants.COPYFILE_FICLONE)
+    chmodSync(aside, found.mode & 0o7777)
+  } else return
+  renameSync(aside, at)
+}
 
 // ---------------------------------------------------------------- as a flat list: two lists are equal when no program wrote there in between
 

@@ -81,6 +81,27 @@ export async function freshenCheckout(
   })
 }
 
+/**
+ * After files of a measurement checkout were written anew with the same content: the index knows them again. What git keeps of the
+ * checkout is then as young as they are.
+ */
+export async function recognizeFiles(
+  site: Site,
+  path: string,
+  { commit, tree }: { commit: string; tree: string },
+): Promise<Result<void>> {
+  const folder = await registeredFolder(site, path)
+  if (!folder || !isComplete(folder, path)) return fail(notExact(path, 'it was removed while it was used'))
+  return withPrivateIndex(site, async (index) => {
+    await copyIndex(judgeIndex(folder), index)
+    const seen = await git(['update-index', '-q', '--refresh'], judgeWorktreeOptions(site, path, index))
+    if (!seen.ok) return seen
+    await pointHead(folder, path, commit)
+    await publishIndex(site, index, folder, tree)
+    return ok(undefined)
+  })
+}
+
 const isExact = (path: string, index: string, keep: readonly string[]): boolean =>
   keep.every((one) => !one.endsWith('/')) && holdsIndex(path, index, (one) => keep.includes(one))
 

@@ -15,6 +15,7 @@ import { ok, type Problem, type Result } from '../result.ts'
 import type { RunRecord } from '../run/open.ts'
 import type { FixedSpec } from '../spec/spec.ts'
 import { inTurns, type Turn } from '../suite/turns.ts'
+import { levelAges, timeOfDisk } from './ages.ts'
 import type { ArtifactPlaces } from './artifacts.ts'
 import { scopeOfRun } from './data.ts'
 import { DiskWatch } from './disk-space.ts'
@@ -143,6 +144,10 @@ export class Session {
   readonly #experiment: string
   readonly #touches: ChangedFilesLog
   #seats: Seat[] = []
+  /** When nothing was placed yet, or when the ages of both sides were made the same last, by the clock of the disk. */
+  #levelSince: number | null = null
+  /** Whether no gate ran and nothing was placed since. */
+  #isLevel = false
   /** Found when a tampered checkout was replaced by a different candidate. */
   readonly #tampered: string[] = []
 
@@ -162,6 +167,8 @@ export class Session {
     const gone = this.#seats.find((seat) => seat.place === place)
     if (gone) this.#tampered.push(...(await this.#tamperedIn(gone)))
     this.leave(place)
+    this.#levelSince ??= timeOfDisk(this.leased)
+    this.#isLevel = false
     const placed = await placeCandidate(this.#run, this.leased, place, candidate, { outputs, artifacts })
     if (!placed.ok) return placed
     this.#touches.placedAgain(place)
@@ -189,6 +196,7 @@ export class Session {
 
   async sample(seat: Seat, asked: Asked): Promise<Sample> {
     await this.ready(seat)
+    await this.#levelAges()
     return this.#inspected(await this.#take({ seat, asked }), this.#seats)
   }
 
@@ -201,12 +209,26 @@ export class Session {
     first: (task: number) => Side,
   ): Promise<Record<Side, Sample>> {
     for (const { seat } of [candidate, parent]) await this.ready(seat)
+    await this.#levelAges()
     const [own, other] = inTurns((task) => (first(task) === 'candidate' ? 0 : 1))
     const taken = await Promise.all([this.#take(candidate, own), this.#take(parent, other)])
     return {
       candidate: this.#inspected(taken[0], [candidate.seat]),
       parent: this.#inspected(taken[1], [parent.seat]),
     }
+  }
+
+  /** Both sides get the same ages before a sample, if something was placed or a gate ran: these happen on one side at a time. */
+  async #levelAges(): Promise<void> {
+    const [one, other] = this.#seats
+    if (this.#isLevel || this.#levelSince === null || !one || !other) return
+    // It is made again before its next job.
+    if (this.#seats.some(({ place }) => this.#touches.isSpoilt(place))) return
+    // `make` would build again what is older than its sources.
+    if (this.#run.spec.worktree.build !== null) return
+    must(await levelAges(this.leased, [one, other], this.#levelSince))
+    this.#levelSince = timeOfDisk(this.leased)
+    this.#isLevel = true
   }
 
   async #take(wanted: WantedSample, turn?: Turn): Promise<TakenSample> {
@@ -237,6 +259,7 @@ export class Session {
 
   async gate(seat: Seat, gate: GateRule): Promise<GateDone> {
     await this.ready(seat)
+    this.#isLevel = false
     const disk = new DiskWatch(this.leased.site)
     const done = await gateIn(this.#run, this.leased, seat.placed, gate, seat.outputs)
     disk.ended()
@@ -280,6 +303,7 @@ export class Session {
   /** Makes a checkout again that the last job made unusable, before a job runs in it. Whether it had to. */
   async ready(seat: Seat): Promise<boolean> {
     if (!this.#touches.isSpoilt(seat.place)) return false
+    this.#isLevel = false
     const { place, outputs, artifacts } = seat
     seat.placed = must(await placeCandidate(this.#run, this.leased, place, seat, { outputs, artifacts }))
     this.#touches.placedAgain(place)

@@ -125,14 +125,7 @@ function inspectAfterJob(leased: LeasedSlot, place: CheckoutPlace, placed: Place
       spoilt: `${path} was replaced while it was measured`,
     }
   for (const file of seen.changed) placed.touched.add(file)
-  const moved = [...seen.moved].filter(([file]) => !placed.touched.has(file))
-  restamp(placed, path, moved)
-  if (moved.length > 0 || seen.remade) {
-    const facts = readFacts(leased, place)
-    for (const before of [facts.afterSetup, facts.afterBuild])
-      restamp({ before, data: facts.data }, path, moved)
-    writeFacts(leased, place, { ...facts, made: inodeOf(path) })
-  }
+  if (seen.moved.size > 0 || seen.remade) recordMoved(leased, { place, placed }, seen.moved)
   const { obstacle } = seen
   return {
     touched: seen.changed,
@@ -141,7 +134,21 @@ function inspectAfterJob(leased: LeasedSlot, place: CheckoutPlace, placed: Place
   }
 }
 
-/** Assay moved these files itself: what is known of them stays valid. */
+/** Assay moved or wrote these files itself, or made folders anew: what is known of them stays valid. */
+export function recordMoved(
+  leased: LeasedSlot,
+  { place, placed }: Pick<Occupied, 'place' | 'placed'>,
+  all: ReadonlyMap<string, string>,
+): void {
+  const path = slotPath(leased.site, leased.slot, place)
+  const moved = [...all].filter(([file]) => !placed.touched.has(file))
+  restamp(placed, path, moved)
+  const facts = readFacts(leased, place)
+  for (const before of [facts.afterSetup, facts.afterBuild])
+    restamp({ before, data: facts.data }, path, moved)
+  writeFacts(leased, place, { ...facts, made: inodeOf(path) })
+}
+
 function restamp(
   { before, data }: Pick<Placed, 'before' | 'data'>,
   top: string,
