@@ -1,6 +1,6 @@
 /** `show`: all that is known of one experiment. */
 import { counted, duration, gainText, shown } from '../evaluate/figure.ts'
-import { type Experiment, lastJudged } from '../ledger/state.ts'
+import { type Experiment, lastJudged, undermined } from '../ledger/state.ts'
 import { type Undeclared, undeclaredFiles } from '../measure/artifacts.ts'
 import { recompute } from '../measure/recompute.ts'
 import { call, next, type Said } from '../next.ts'
@@ -32,7 +32,7 @@ export const run = onExperiment(async (opened, node, args) => {
   }
   return ok({
     data: shown,
-    text: () => describe(shown, { now: ledger.state.epoch }),
+    text: () => describe(shown, { now: ledger.state.epoch, fallen: undermined(ledger.state, node)?.message }),
     wrap: true,
   })
 })
@@ -77,10 +77,11 @@ function describe(
     attribution?: AttributionView
     other_machine?: string
   },
-  epochs: { now: number },
+  /** `fallen`: why it does not count, whatever its own verdict says. */
+  { now, fallen }: { now: number; fallen?: string | undefined },
 ): Said[] {
   const lines: Said[] = [
-    `${data.experiment}  ${data.status}${data.reason ? ` (${data.reason})` : ''}${data.flagged ? ', in doubt' : ''}${epochs.now === data.epoch ? '' : `, of epoch ${data.epoch} (now ${epochs.now})`}`,
+    `${data.experiment}  ${data.status}${data.reason ? ` (${data.reason})` : ''}${data.flagged ? ', in doubt' : ''}${now === data.epoch ? '' : `, of epoch ${data.epoch} (now ${now})`}`,
     `  ${plain(data.hypothesis, 500)}`,
     `  ${data.parent ? `child of ${(data.parents ?? [data.parent]).join(' and ')}, ` : ''}${counted(data.children.length, 'child', 'children')}`,
   ]
@@ -94,7 +95,7 @@ function describe(
   if (data.message) lines.push(`  ${plain(data.message, 500)}`)
   for (const said of data.explained) lines.push(`  ${plain(said, 600)}`)
   for (const said of data.judged_items ? itemsLines(data.judged_items.items) : []) lines.push(`  ${said}`)
-  if (data.undermined) lines.push(`  does not count: ${plain(data.undermined, 500)}`)
+  if (fallen) lines.push(`  does not count: ${plain(fallen, 500)}`)
   if (data.doubt) lines.push(`  in doubt: ${plain(data.doubt, 500)}`)
   if (data.lost_to)
     lines.push(

@@ -2,14 +2,7 @@
 
 import { candidateRef } from '../git/refs.ts'
 import type { Reason, Sample, Status } from '../ledger/events.ts'
-import {
-  type Experiment,
-  failureClassOf,
-  lastJudged,
-  nodeValue,
-  severalParents,
-  undermined,
-} from '../ledger/state.ts'
+import { type Experiment, failureClassOf, lastJudged, nodeValue, severalParents } from '../ledger/state.ts'
 import { declaredArtifacts } from '../measure/artifacts.ts'
 import { gatesWithOrigin } from '../measure/gates.ts'
 import { recordedComparisons, recordedSamples } from '../measure/steps.ts'
@@ -81,11 +74,8 @@ export function showData(run: OpenRun, node: Experiment) {
   const judged = lastJudged(node)
   const last = node.attempts.at(-1)
   const items = judgedExperiment(run, node)
-  const fallen = undermined(run.ledger.state, node)
   return {
     ...nodeData(node),
-    /** Why it does not count, whatever its own verdict says; absent = nothing that it is built on was revoked. */
-    ...(fallen && { undermined: fallen.message }),
     failure_class: failureClassOf(node),
     why: node.why,
     /** What stands against a kept one: no parent before it is confirmed or restored. */
