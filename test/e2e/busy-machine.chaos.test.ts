@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type InitData, makeProject, ms, type Project, WHO } from './project.ts'
+import { type InitData, makeProject, metrics, type Project, WHO } from './project.ts'
 
 const neighbours: ChildProcess[] = []
 let project: Project
@@ -80,9 +80,15 @@ test('a confirmation in a crowd doubts or revokes a keep, or finish makes a bran
   expect(await project.data('show', experiment)).toMatchObject({ status: 'kept', flagged: false })
 })
 
-/** `ms` is what the file says. Each sample waits as long as `src/wait` says, or `slow`. */
+/** What the file says, and no time: the CLI would doubt a gain in time that its own clock does not show. */
+const size = (value: number) => metrics({ size: value })
+
+/** Each sample waits as long as `src/wait` says, or `slow`. */
 async function waiting(spec: object) {
-  const project = makeProject({ spec: { search: { max_attempts: 1 }, ...spec }, files: { 'src/wait': '0' } })
+  const project = makeProject({
+    spec: { metric: { name: 'size', direction: 'minimize' }, search: { max_attempts: 1 }, ...spec },
+    files: { ...size(100), 'src/wait': '0' },
+  })
   const slow = join(project.control, 'slow-')
   const bench = `sleep $(cat '${slow}'${WHO} 2> /dev/null || cat src/wait) || exit\ncat src/metrics.txt\n`
   project.repo.commit('a benchmark', { 'bench/run.sh': bench })
@@ -109,7 +115,7 @@ test.each([
   '%s that is broken only in a crowd counts against a candidate, or uses up its attempt',
   async (_, spec, told) => {
     const { project } = await waiting({ ...spec, ...noise('deterministic') })
-    const judged = await project.attempt({ ...ms(90), 'src/wait': String(SLOW) })
+    const judged = await project.attempt({ ...size(90), 'src/wait': String(SLOW) })
     expect(judged).toMatchObject({ reason: 'inconclusive', failure_class: 'environment' })
     expect(judged.message).toMatch(told)
     const { experiment } = judged
@@ -123,10 +129,10 @@ test.each([
     expect(shown.explained.at(-1)).toMatch(/run again on a machine with a processor to spare/)
     expect(await project.data('round', 'open')).toMatchObject({ repairable: [experiment] })
     // What is no better is refused all the same: a crowd has no say in that.
-    const worse = await project.attempt({ ...ms(110), 'src/wait': String(SLOW) })
+    const worse = await project.attempt({ ...size(110), 'src/wait': String(SLOW) })
     expect(worse).toMatchObject({ reason: 'not_better', failure_class: 'hypothesis' })
     // What holds in a crowd holds.
-    expect(await project.attempt(ms(80))).toMatchObject({ status: 'kept' })
+    expect(await project.attempt(size(80))).toMatchObject({ status: 'kept' })
   },
 )
 
@@ -136,7 +142,7 @@ test.each([
   ['a constraint in pairs', BOUND, 'paired', ['confirm']],
 ])('a keep is revoked for %s that is broken only in a crowd', async (_, spec, mode, verbs) => {
   const { project, slow } = await waiting({ ...spec, ...noise(mode) })
-  const { experiment, status } = await project.attempt(ms(90))
+  const { experiment, status } = await project.attempt(size(90))
   expect(status).toBe('kept')
   slow(experiment, SLOW)
   for (const verb of verbs) {
@@ -148,5 +154,9 @@ test.each([
       ),
     ])
   }
-  expect(await project.data('show', experiment)).toMatchObject({ status: 'kept', flagged: false })
+  expect(await project.data('show', experiment)).toMatchObject({
+    status: 'kept',
+    flagged: false,
+    doubt: null,
+  })
 })
