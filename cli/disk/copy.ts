@@ -1,4 +1,4 @@
-/** Copies and moves what programs left, of which nobody knows what it is. */
+/** Copies and moves what programs left: files, folders, links, or anything else. */
 import { accessSync, type CopySyncOptions, constants, cpSync, lstatSync, renameSync } from 'node:fs'
 import { removeTree } from './remove.ts'
 

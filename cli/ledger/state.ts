@@ -752,7 +752,7 @@ export const saysNothing = ({ failure_class, reason }: Judged): boolean =>
 
 /**
  * Of a merge, or of what an attribution left over: whether it failed, perhaps by chance (a build that fails now and then), and is
- * measured once more. An agent would repair one of its own, and nobody repairs these. A time limit is not waited for twice.
+ * measured once more. An agent repairs an experiment of its own; no agent repairs these. A time limit is not waited for twice.
  */
 export function mayHaveFailedByChance({ knobs }: State, node: Experiment): boolean {
   const judged = lastJudged(node)

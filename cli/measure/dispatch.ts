@@ -304,7 +304,7 @@ async function missingIn(
 
 /**
  * A confirmation by a job: its record is in `home` then. The node gets the run as it was when the confirmation began. Problem
- * `interrupted` when nobody waits any more.
+ * `interrupted` when the command does not wait any more.
  */
 export async function confirmationByJob(
   run: OpenRun,
@@ -322,7 +322,7 @@ export async function confirmationByJob(
 }
 
 /**
- * Waits for a job whose record is brought to its home, and answers what it found. Problems: `interrupted` when nobody waits any more,
+ * Waits for a job whose record is brought to its home, and answers what it found. Problems: `interrupted` when the command does not wait any more,
  * `overtaken` when its result is of no use any more, `not_measured` when it is lost, and what its node says that it could not measure.
  */
 async function answerFrom(at: Dispatch): Promise<Result<NodeAnswer>> {
@@ -898,7 +898,7 @@ async function endJob({ run, executor, folder }: Dispatch, job: AttemptJob): Pro
 }
 
 /**
- * Of judged attempts, ended confirmations and errands of an experiment: folders of jobs that nobody needs any more. What a job printed
+ * Of judged attempts, ended confirmations and errands of an experiment: folders of jobs that no command needs any more. What a job printed
  * that left no result is in its folder.
  */
 export function endedJobFolders(run: OpenRun, { id, attempts }: Experiment): string[] {

@@ -42,7 +42,7 @@ import { HELD_OUT, holdsParcel, type Parcel, readParcel, unpackParcel } from './
 import { Recorder, RecordLost } from './steps.ts'
 import { must } from './trial.ts'
 
-/** Does the work of a folder. `errands`: the kinds that there are. Problem `no_parcel` when it is no folder of a job; `claimed` when another start of the same job has begun, or when nobody waits for it: then nothing is done. */
+/** Does the work of a folder. `errands`: the kinds that there are. Problem `no_parcel` when it is no folder of a job; `claimed` when another start of the same job has begun, or when no command waits for it: then nothing is done. */
 export async function measureOnNode(
   world: Surroundings,
   folder: string,

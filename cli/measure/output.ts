@@ -1,4 +1,4 @@
-/** What the commands of an attempt printed: the last output of the one that ended it, for whoever repairs it, and of the one that runs. */
+/** What the commands of an attempt printed: the last output of the one that ended it, for the agent that repairs it, and of the one that runs. */
 
 import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'

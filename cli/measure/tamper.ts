@@ -416,7 +416,7 @@ function readHabits({ paths }: Pick<RunRecord, 'paths'>): Habits {
 }
 
 // ---------------------------------------------------------------- other slots of this repository
-// If one measured during a session without isolation, nobody can tell whose run changed a file: its jobs can reach every checkout,
+// If one measured during a session without isolation, the CLI cannot tell whose run changed a file: its jobs can reach every checkout,
 // also those whose own jobs are isolated.
 
 /**
