@@ -322,9 +322,9 @@ export function youngIn({ top, root }: Inventory, since: number): Young {
 }
 
 export interface Renewal {
-  /** Written anew with the same content: new times, also the time of birth, and a new inode. */
+  /** `renew` writes each of them again with the same content, so it gets new times, a new time of birth and a new inode. */
   files: ReadonlySet<string>
-  /** Made anew, with the same entries. */
+  /** `renew` makes each of them again with the same entries. */
   folders: ReadonlySet<string>
   /** Folders that get a new modification time. All folders get a new change time. */
   changed: ReadonlySet<string>

@@ -82,8 +82,8 @@ export async function freshenCheckout(
 }
 
 /**
- * After files of a measurement checkout were written anew with the same content: the index knows them again. What git keeps of the
- * checkout is then as young as they are.
+ * Makes the index of a measurement checkout know its files again after they were written again with the same content. What git keeps
+ * of the checkout is then as young as they are.
  */
 export async function recognizeFiles(
   site: Site,

@@ -283,8 +283,8 @@ const gradientPlace = (round: number): string => `${roundPlace(round)}/gradient`
 const gradientKey = (round: number): string => `${gradientPlace(round)}/new`
 
 /**
- * One question for each candidate text; then the CLI makes an experiment of the best answer, which is measured. When the text
- * of the round before was not kept, nobody is asked.
+ * One question for each candidate text; then the CLI makes an experiment of the best answer, which is measured. If the text
+ * of the round before was not kept, no agent is asked.
  */
 function gradientRound(state: State, { round }: Round, candidates: readonly string[], facts: Facts): Agenda {
   if (wasTurnedDown(state, round - 1)) return does({ do: 'close' })

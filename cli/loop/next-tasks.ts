@@ -86,7 +86,7 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
     if (!agenda.ok) return agenda
     held.push(...parkedSince(state, told))
     if (currentRound(state) === null) {
-      // Whoever drives counts the rounds.
+      // The driver counts the rounds.
       if (opens) return ok({ ...NOBODY, closed: state.rounds.length, over: null, alerts: held })
       continue
     }

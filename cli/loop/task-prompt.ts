@@ -161,7 +161,7 @@ function startOf(run: OpenRun, node: Experiment): Pick<PromptLane, 'seed' | 'rep
   }
 }
 
-/** What the prompt says of the run. An agent of the baseline arm (`arm`) is told nothing of what the search found. */
+/** What the prompt says of the run. It tells an agent of the baseline arm (`arm`) nothing of what the search found. */
 function capsuleOf(turn: RoundAnswer, arm: boolean): Record<string, unknown> {
   const { goal, metric, best, skills, learnings, rules, notes, steering } = turn
   const blank = { best: null, learnings: [], notes: [], steering: [] }
